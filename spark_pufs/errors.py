@@ -1,0 +1,101 @@
+"""Everything that can go wrong for a user, as one tree.
+
+    PufsError                 exit code 1: anything else
+    |-- ConfigError           exit code 2: configuration or usage; retrying does not help
+    |-- DataError             exit code 3: the table; retrying does not help
+    |-- EnvironmentFault      exit code 4: Java, versions, packages
+    `-- Stopped               exit code 5: stopped by the user, work saved
+
+An error carries one or more faults, gathered first and raised once. A fault says where, what was found, and
+what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "ConfigError",
+    "DataError",
+    "EnvironmentFault",
+    "Fault",
+    "PufsError",
+    "PufsWarning",
+    "Stopped",
+    "did_you_mean",
+]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong: ``where: found. fix``.
+
+    >>> print(Fault("Column 'label'", "expected 1 or null, found 2 in 37 rows", "Add 2 to label.positive."))
+    Column 'label': expected 1 or null, found 2 in 37 rows. Add 2 to label.positive.
+    """
+
+    where: str
+    found: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.found}. {self.fix}"
+
+
+class PufsError(Exception):
+    """Base of every error this package raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, faults: Fault | Sequence[Fault]) -> None:
+        self.faults: tuple[Fault, ...] = (faults,) if isinstance(faults, Fault) else tuple(faults)
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        if len(self.faults) == 1:
+            return str(self.faults[0])
+        lines = [f"{len(self.faults)} faults:"] + [f"  - {fault}" for fault in self.faults]
+        return "\n".join(lines)
+
+
+class ConfigError(PufsError):
+    """A setting is unknown, missing or has a value it cannot have."""
+
+    exit_code = 2
+
+
+class DataError(PufsError):
+    """The table does not allow what was asked."""
+
+    exit_code = 3
+
+
+class EnvironmentFault(PufsError):
+    """Java, Python or a package is missing or has the wrong version."""
+
+    exit_code = 4
+
+
+class Stopped(PufsError):
+    """The user stopped the run; what was done is saved."""
+
+    exit_code = 5
+
+
+class PufsWarning(UserWarning):
+    """Something a user should look at although the run goes on."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Advice for a mistyped name.
+
+    >>> did_you_mean("semi-jim", ["semi-jmi", "mim"])
+    "Did you mean 'semi-jmi'?"
+    >>> did_you_mean("zzz", ["b", "a"])
+    'Known: a, b.'
+    """
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"Did you mean '{close[0]}'?" if close else f"Known: {', '.join(names)}."

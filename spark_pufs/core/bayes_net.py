@@ -168,7 +168,7 @@ def targets(network: Network, least: float = 0.15, most: float = 0.5) -> tuple[s
     Sechidis & Brown 2017, section 5.1: "value 1" of a node is the positive class, a minority of at least
     0.15. Read here as: value 1 is the first state of the file, its exact marginal is rounded to two decimals,
     and both bounds are included. That gives alarm 5, insurance 10, barley 10, hailfinder 20 targets, as in
-    Table 2, with 5.6, 5.7, 5.7, 4.9 blanket nodes on average (Table 2: 5.6, 6.2, 5.6, 4.9). Without the rounding
+    Table 2, with 5.6, 5.7, 5.7, 4.9 blanket nodes on average (Table 2: 5.6, 6.2, 5.6, 4.9). Without rounding,
     barley loses dg25 (0.502) and has 9. The second or last state as positive agrees on no network.
     With ``least=0, most=1`` only the structure counts.
     """

@@ -62,8 +62,8 @@ probability ( far ) {
 """
 
 NETS = Path(__file__).resolve().parents[3] / "shared" / "data" / "bayes_nets"
-# Nodes, arcs, parameters: the Bayesian network repository. Targets: Sechidis & Brown 2017, Table 2. The sum of
-# their blankets is the table's for alarm and hailfinder (5.6 x 5, 4.9 x 20), ours for the other two.
+# Nodes, arcs, parameters: the Bayesian network repository. Targets: Sechidis & Brown 2017, Table 2. The sum
+# of their blankets is the table's for alarm and hailfinder (5.6 x 5, 4.9 x 20), ours for the other two.
 PUBLISHED = {
     "alarm": (37, 46, 509, 5, 28),
     "insurance": (27, 52, 1_008, 10, 57),

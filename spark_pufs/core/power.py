@@ -80,9 +80,11 @@ class SampleSize:
     labelled: int | None
 
     def __str__(self) -> str:
-        labelled = "no number" if self.labelled is None else f"{self.labelled:,} positives"
-        wanted = f"power {self.target:g} for an effect of {self.effect:g} nats"
-        return f"{wanted}: {self.rows:,} rows with this labelled share, or {labelled} labelled in these rows"
+        rows = f"{self.rows:,} rows with this labelled share"
+        labelled = f"or {self.labelled:,} positives labelled in these rows"
+        if self.labelled is None:
+            labelled = "labels alone cannot reach it in these rows"
+        return f"power {self.target:g} for an effect of {self.effect:g} nats: {rows}, {labelled}"
 
 
 @dataclass(frozen=True)

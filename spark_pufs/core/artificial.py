@@ -51,7 +51,9 @@ class Artificial:
         return [f"relevant_{next(good):02d}" if r else f"noise_{next(bad):02d}" for r in self.relevant]
 
 
-def make_artificial(condition: Condition, seed: int, negatives: int = 4000, positives: int = 500) -> Artificial:
+def make_artificial(
+    condition: Condition, seed: int, negatives: int = 4000, positives: int = 500
+) -> Artificial:
     """Draw one data set.
 
     >>> data = make_artificial(CONDITIONS[0], seed=1)
@@ -75,7 +77,10 @@ def make_artificial(condition: Condition, seed: int, negatives: int = 4000, posi
 def _clusters(
     condition: Condition, rng: np.random.Generator, negatives: int, positives: int
 ) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
-    parts = [_normals(rng, negatives, condition.negative_clusters), _normals(rng, positives, condition.positive_clusters)]
+    parts = [
+        _normals(rng, negatives, condition.negative_clusters),
+        _normals(rng, positives, condition.positive_clusters),
+    ]
     return np.vstack(parts), np.repeat(np.array([0, 1], np.uint8), [negatives, positives])
 
 
@@ -86,7 +91,9 @@ def _normals(rng: np.random.Generator, rows: int, clusters: int) -> NDArray[np.f
     return means[member] + rng.normal(0, np.sqrt(10), (rows, RELEVANT))
 
 
-def _outliers(rng: np.random.Generator, rows: int, positives: int) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+def _outliers(
+    rng: np.random.Generator, rows: int, positives: int
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """N(0, 25) rows; those with the largest norm are positive."""
     X = rng.normal(0, 5, (rows, RELEVANT))
     y = np.zeros(rows, np.uint8)

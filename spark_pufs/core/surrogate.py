@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
 __all__ = [
-    "LABELLED_NEGATIVE",
-    "LABELLED_POSITIVE",
-    "UNLABELLED",
     "Labels",
     "Prior",
     "SurrogateChoice",
@@ -35,11 +33,6 @@ __all__ = [
 SurrogateName: TypeAlias = Literal["y0", "y1", "labelled"]
 Prior: TypeAlias = float | tuple[float, float]
 Mechanism: TypeAlias = Literal["mcar", "mar-c"]
-
-# States of the label axis of every count table.
-UNLABELLED: Final = 0
-LABELLED_POSITIVE: Final = 1
-LABELLED_NEGATIVE: Final = 2
 
 _ROUNDING = 1e-12
 _MEANING = {"y0": "unlabelled rows count as negative", "y1": "unlabelled rows count as positive"}

@@ -1,0 +1,107 @@
+"""The Python front door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from spark_pufs.engine import Engine
+from spark_pufs.errors import DataError, Fault
+from spark_pufs.request import Binning, Missing, Prior, Request
+from spark_pufs.run import select_with
+from spark_pufs.selection import Selection
+from spark_pufs.selectors import METHODS
+from spark_pufs.types import LabelRule
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["engine_for", "methods", "select"]
+
+
+def select(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    method: str = "semi-jmi",
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    k: int | None = None,
+    budget: float | None = None,
+    costs: Mapping[str, float] | None = None,
+    must: Iterable[str] = (),
+    never: Iterable[str] = (),
+    prior: Prior | None = None,
+    seed: int = 0,
+    bins: int = 5,
+    binning: Binning = "equal-width",
+    max_categories: int = 32,
+    missing: Missing = "value",
+    pair_memory_mb: int = 256,
+    **options: Any,
+) -> Selection:
+    """Choose features of a table in which some rows are labelled positive and the others are not labelled.
+
+    ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there). ``label``: the column that
+    says which rows are labelled; ``positive``, ``negative`` and ``unlabelled`` are its values (one or several), null
+    always being unlabelled. ``features``, ``exclude``, ``keep``, ``categorical``: names or globs. Other keywords go to
+    the method.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, None] * 50})
+    >>> select(table, label="label", method="semi-mim", k=1).names
+    ['a']
+    """
+    request = Request(
+        label=LabelRule(label, _several(positive), _several(negative), _several(unlabelled)),
+        method=method,
+        include=("*",) if features is None else _several(features),
+        exclude=_several(exclude),
+        keep=_several(keep),
+        categorical=_several(categorical),
+        k=k,
+        budget=budget,
+        costs=dict(costs or {}),
+        must=_several(must),
+        never=_several(never),
+        prior=tuple(prior) if isinstance(prior, list) else prior,
+        seed=seed,
+        bins=bins,
+        binning=binning,
+        max_categories=max_categories,
+        missing=missing,
+        pair_memory_mb=pair_memory_mb,
+        options=options,
+    )
+    return select_with(engine_for(table), request)
+
+
+def methods() -> pd.DataFrame:
+    """Every method: what it does, what it assumes, what it costs, when to use it."""
+    columns = ["name", "summary", "assumes", "cost", "use_when"]
+    return pd.DataFrame([[getattr(m, c) for c in columns] for m in METHODS.values()], columns=columns)
+
+
+def engine_for(table: Any) -> Engine:
+    """The engine that can read ``table``."""
+    if isinstance(table, pd.DataFrame):
+        from spark_pufs.local import LocalEngine
+
+        return LocalEngine(table)
+    if hasattr(table, "sparkSession"):
+        from spark_pufs.spark import SparkEngine
+
+        return SparkEngine(table)
+    found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
+    raise DataError(Fault("Table", found, "Convert it first."))
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)

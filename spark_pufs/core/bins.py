@@ -1,0 +1,61 @@
+"""From values to small integer codes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.types import Bins, Text
+
+__all__ = ["MAX_LEVELS", "categories_by_count", "code_numeric", "code_text", "equal_width_edges"]
+
+MAX_LEVELS = 255  # codes are uint8
+
+
+def equal_width_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
+    """Inner edges of ``bins`` equal intervals of [low, high].
+
+    >>> equal_width_edges(0.0, 10.0, 5)
+    (2.0, 4.0, 6.0, 8.0)
+    """
+    share = np.arange(1, bins) / bins
+    edges = low * (1 - share) + high * share  # this form cannot overflow where high - low would
+    return tuple(float(e) for e in np.unique(edges) if low < e <= high)
+
+
+def code_numeric(values: NDArray[np.float64], bins: Bins) -> NDArray[np.uint8]:
+    """Codes (n,) of values (n,); NaN takes the level after the last interval.
+
+    >>> code_numeric(np.array([-9.0, 2.0, 3.0, np.nan]), Bins("x", "numeric", edges=(2.0,), missing=True))
+    array([0, 1, 1, 2], dtype=uint8)
+    """
+    codes = np.searchsorted(np.asarray(bins.edges), values, side="right")
+    if bins.missing:
+        codes[np.isnan(values)] = len(bins.edges) + 1
+    return codes.astype(np.uint8)
+
+
+def categories_by_count(counts: dict[str, int], most: int) -> tuple[tuple[str, ...], bool]:
+    """The ``most`` commonest values (ties by name) and whether others are pooled.
+
+    >>> categories_by_count({"b": 2, "a": 2, "c": 9, "d": 1}, most=2)
+    (('c', 'a'), True)
+    """
+    ranked = sorted(counts, key=lambda value: (-counts[value], value))
+    # Pooling a single value would rename it and save nothing.
+    pooled = len(ranked) > most + 1
+    return tuple(ranked[:most] if pooled else ranked), pooled
+
+
+def code_text(text: Text, bins: Bins) -> NDArray[np.uint8]:
+    """Codes (n,) of a dictionary-encoded column.
+
+    >>> bins = Bins("x", "text", categories=("c", "a"), pooled=True, missing=True)
+    >>> code_text(Text(np.array([0, 1, 2, -1], np.int32), ["a", "zz", "c"]), bins)
+    array([1, 2, 0, 3], dtype=uint8)
+    """
+    position = {value: code for code, value in enumerate(bins.categories)}
+    other = len(bins.categories)
+    lookup = np.array([position.get(value, other) for value in text.values] + [bins.levels - 1], np.uint8)
+    codes: NDArray[np.uint8] = lookup[text.codes]  # -1 picks the last entry: the missing level
+    return codes

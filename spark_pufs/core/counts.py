@@ -1,0 +1,153 @@
+"""Contingency counts over packed blocks: one-hot matrix products whose sums are integers.
+
+Every table has the label axis first (unlabelled, labelled positive, labelled negative), so that each surrogate of the
+class is a sum along it, taken after the counting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.kernel import State
+from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
+
+__all__ = ["FeatureKernel", "LabelKernel", "PairKernel", "SetKernel", "one_hot", "pair_bytes"]
+
+CHUNK = 256  # features whose one-hot rows are in memory at once where not all are needed
+
+
+def one_hot(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.float32]:
+    """Indicators (L, n) of codes (D, n); float32 so that counting is a BLAS product, exact below 2^24 rows.
+
+    >>> one_hot(np.array([[0, 1], [2, 0]], np.uint8), Layout((2, 3))).astype(int).tolist()
+    [[1, 0], [0, 1], [0, 1], [0, 0], [1, 0]]
+    """
+    hot = np.zeros((layout.total, codes.shape[1]), np.float32)
+    for feature, column in enumerate(codes):
+        for level, row in enumerate(hot[layout.span(feature)]):
+            np.equal(column, level, out=row)
+    return hot
+
+
+def pair_bytes(layout: Layout) -> int:
+    """Size of the table of all pairs."""
+    return LABEL_STATES * layout.total**2 * 8
+
+
+class _Sums:
+    """States that are one integer table."""
+
+    def merge(self, left: State, right: State) -> State:
+        return {"counts": left["counts"] + right["counts"]}
+
+
+@dataclass(frozen=True)
+class LabelKernel(_Sums):
+    """Label x level: counts (3, L)."""
+
+    layout: Layout
+
+    def start(self) -> State:
+        return {"counts": np.zeros((LABEL_STATES, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        for feature, column in enumerate(block.codes):
+            state["counts"][:, self.layout.span(feature)] += _cross(
+                block.label, column, LABEL_STATES, self.layout.levels[feature]
+            )
+        return state
+
+
+@dataclass(frozen=True)
+class PairKernel(_Sums):
+    """Label x level x level, all pairs at once: counts (3, L, L)."""
+
+    layout: Layout
+
+    def start(self) -> State:
+        return {"counts": np.zeros((LABEL_STATES, self.layout.total, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        hot = one_hot(block.codes, self.layout)
+        counts = state["counts"]
+        # Numpy sees a matrix times its own transpose and does half the work. Labelled rows are few, so the
+        # unlabelled table is the table of all rows less theirs, taken in `finish`.
+        counts[UNLABELLED] += (hot @ hot.T).astype(np.int64)
+        for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):
+            rows = np.ascontiguousarray(hot[:, block.label == state_of_label])
+            if rows.shape[1]:
+                product = (rows @ rows.T).astype(np.int64)
+                counts[state_of_label] += product
+                counts[UNLABELLED] -= product
+        return state
+
+
+@dataclass(frozen=True)
+class FeatureKernel(_Sums):
+    """Label x level of one feature x level of every feature: counts (3, B, L)."""
+
+    layout: Layout
+    feature: int
+
+    def start(self) -> State:
+        shape = (LABEL_STATES, self.layout.levels[self.feature], self.layout.total)
+        return {"counts": np.zeros(shape, np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        bins = self.layout.levels[self.feature]
+        joint = block.label.astype(np.int64) * bins + block.codes[self.feature]
+        groups = (joint == np.arange(LABEL_STATES * bins)[:, None]).astype(np.float32)
+        for first in range(0, self.layout.features, CHUNK):
+            part = Layout(self.layout.levels[first : first + CHUNK])
+            product = (groups @ one_hot(block.codes[first : first + CHUNK], part).T).astype(np.int64)
+            start = int(self.layout.offsets[first])
+            state["counts"][:, :, start : start + part.total] += product.reshape(LABEL_STATES, bins, -1)
+        return state
+
+
+@dataclass(frozen=True)
+class SetKernel:
+    """Configuration of a set of features x label x level of every feature, only where rows are.
+
+    State: keys (U,) sorted, key = configuration * 3 + label state in mixed radix; counts (U, L).
+    """
+
+    layout: Layout
+    given: tuple[int, ...]
+
+    def start(self) -> State:
+        return {"keys": np.zeros(0, np.int64), "counts": np.zeros((0, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        if not len(block.label):
+            return state
+        keys, position = np.unique(self._keys(block), return_inverse=True)
+        counts = np.empty((len(keys), self.layout.total), np.int64)
+        for feature, column in enumerate(block.codes):
+            counts[:, self.layout.span(feature)] = _cross(
+                position, column, len(keys), self.layout.levels[feature]
+            )
+        return self.merge(state, {"keys": keys, "counts": counts})
+
+    def merge(self, left: State, right: State) -> State:
+        keys, position = np.unique(np.concatenate([left["keys"], right["keys"]]), return_inverse=True)
+        counts = np.zeros((len(keys), self.layout.total), np.int64)
+        np.add.at(counts, position, np.concatenate([left["counts"], right["counts"]]))
+        return {"keys": keys, "counts": counts}
+
+    def _keys(self, block: Block) -> NDArray[np.int64]:
+        key = np.zeros(len(block.label), np.int64)
+        for feature in self.given:
+            key = key * self.layout.levels[feature] + block.codes[feature]
+        return key * LABEL_STATES + block.label
+
+
+def _cross(
+    rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int
+) -> NDArray[np.int64]:
+    """Joint counts (height, width) of two code vectors."""
+    joint = rows.astype(np.int64) * width + columns
+    return np.bincount(joint, minlength=height * width).reshape(height, width)

@@ -1,0 +1,303 @@
+"""Cluster a sample once per mask and count the labelled rows; the mixture of one mask for a whole table.
+
+The unit of evaluation is a chunk of ``CHUNK`` masks, the last one padded: BLAS may round differently for another
+shape, so a chunk's bits depend only on the sample, its masks, the settings and the seed, never on who computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spark_pufs.core.mixture_batch import (
+    COVARIANCES,
+    Components,
+    MixtureSettings,
+    fit_components,
+    likeliest,
+    log_density,
+    starting_rows,
+)
+from spark_pufs.core.reference_mixture import Dense, clusters_of, dense_log_density, fit_dense, fit_sklearn
+
+__all__ = [
+    "CHUNK",
+    "COVARIANCES",
+    "Mixture",
+    "MixtureSettings",
+    "Sample",
+    "assign",
+    "choose_components",
+    "chunks",
+    "fit_mask",
+    "log_likelihood",
+    "make_sample",
+    "score_chunk",
+]
+
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+Seed = int | Sequence[int]
+
+CHUNK = 16
+ROW_BLOCK = 2048  # rows assigned at once: 16 masks x 10 components x 2048 rows stay in the cache
+DENSE = ("full", "tied", "sklearn")  # fitted mask by mask
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The rows a search looks at: Z (N, 2D) float32 = [X, X*X] of the standardised columns, ``labelled`` (N,) bool,
+    ``weight`` (N,) float64 = table rows a row stands for, ``center`` and ``scale`` (D,) of the columns,
+    ``clip``: standardised values are cut at +- clip."""
+
+    Z: Singles
+    labelled: Mask
+    weight: Floats
+    center: Floats
+    scale: Floats
+    clip: float
+
+    @property
+    def X(self) -> Singles:
+        """The standardised columns (N, D)."""
+        return self.Z[:, : self.features]
+
+    @property
+    def features(self) -> int:
+        """D."""
+        return self.Z.shape[1] // 2
+
+    @property
+    def total_labelled(self) -> float:
+        """|L|, weighted."""
+        return float(self.weight[self.labelled].sum())
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The mixture of one mask: ``columns`` (d,), how they are standardised (``center``, ``scale`` (d,), ``clip``),
+    ``weight`` (K,), ``mean`` (K, d) and ``covariance`` (K, d) or (K, d, d) of the standardised columns."""
+
+    columns: NDArray[np.intp]
+    center: Floats
+    scale: Floats
+    clip: float
+    weight: Floats
+    mean: Floats
+    covariance: Floats
+
+
+def make_sample(
+    X: ArrayLike, labelled: ArrayLike, weight: ArrayLike | None = None, clip: float = np.inf
+) -> Sample:
+    """Standardise the columns of X (N, D), so that float32 sums of squares keep their digits.
+
+    >>> sample = make_sample([[0.0, 5.0], [2.0, 5.0]], [1, 0])
+    >>> sample.Z.tolist()
+    [[-1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 1.0, 0.0]]
+    """
+    raw = np.asarray(X, np.float64)
+    flag = np.asarray(labelled).astype(np.bool_)
+    rows = np.ones(len(flag)) if weight is None else np.asarray(weight, np.float64)
+    _check(raw, flag, rows)
+    center = np.average(raw, axis=0, weights=rows)
+    scale = np.sqrt(np.average((raw - center) ** 2, axis=0, weights=rows))
+    # A constant column is only rounding around its value: it carries nothing, and must not be blown up.
+    scale[scale <= 1e-12 * np.abs(center)] = 1.0
+    scale[scale == 0] = 1.0
+    standard = standardise(raw, center, scale, clip)
+    return Sample(np.hstack([standard, standard * standard]), flag, rows, center, scale, clip)
+
+
+def standardise(X: Floats, center: Floats, scale: Floats, clip: float) -> Singles:
+    """(X - center) / scale, cut at +- clip, float32."""
+    return np.clip((X - center) / scale, -clip, clip).astype(np.float32)
+
+
+def chunks(masks: Mask) -> Iterator[Mask]:
+    """Split masks (M, D) into chunks of at most ``CHUNK`` in order: the units that may travel.
+
+    >>> [len(chunk) for chunk in chunks(np.ones((40, 3), bool))]
+    [16, 16, 8]
+    """
+    for start in range(0, len(masks), CHUNK):
+        yield masks[start : start + CHUNK]
+
+
+def score_chunk(sample: Sample, masks: Mask, settings: MixtureSettings, seed: Seed) -> tuple[Floats, Floats]:
+    """Cluster the sample once per mask; ``masks`` (m, D) bool with m <= CHUNK.
+
+    Returns the weighted ``labelled`` (m, K) and ``rows`` (m, K) of every cluster, ready for ``recall_precision``.
+    All masks that get the same seed share batches and starting rows, which takes most of the noise out of their
+    comparison.
+
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> labelled, rows = score_chunk(make_sample(X, X[:, 0] > 1), np.eye(3, dtype=bool), MixtureSettings(), seed=1)
+    >>> labelled.shape, rows.sum(axis=1).tolist()
+    ((3, 10), [100.0, 100.0, 100.0])
+    """
+    if not 0 < len(masks) <= CHUNK:
+        raise ValueError(f"a chunk has 1 to {CHUNK} masks, got {len(masks)}")
+    if settings.covariance in DENSE:
+        return _score_one_by_one(sample, masks, settings, seed)
+    padded = np.concatenate([masks, np.repeat(masks[-1:], CHUNK - len(masks), axis=0)])
+    Z, local = project(sample, padded)
+    rng = np.random.default_rng(seed)
+    start = starting_rows(sample.weight, settings.components, rng)
+    found = fit_components(Z, local, np.repeat(start[:, None], CHUNK, axis=1), sample.weight, settings, rng)
+    labelled, rows = _count(Z, local, found, sample)
+    return labelled[: len(masks)], rows[: len(masks)]
+
+
+def project(sample: Sample, masks: Mask) -> tuple[Singles, Singles]:
+    """Columns that any mask uses: Z (N, 2d), and the masks on them (M, d) as 0/1 float32."""
+    used = np.flatnonzero(masks.any(axis=0))
+    if 2 * len(used) > sample.features:  # a copy would cost more than the zeros
+        return sample.Z, masks.astype(np.float32)
+    return sample.Z[:, np.concatenate([used, used + sample.features])], masks[:, used].astype(np.float32)
+
+
+def _count(Z: Singles, masks: Singles, found: Components, sample: Sample) -> tuple[Floats, Floats]:
+    """Assign every row to its likeliest component; weighted sums (M, K) of labelled and of all rows."""
+    components, total = found.log_weight.shape
+    labelled, rows = np.zeros(total * components), np.zeros(total * components)
+    for first in range(0, len(Z), ROW_BLOCK):
+        part = slice(first, first + ROW_BLOCK)
+        cluster = likeliest(log_density(Z[part], masks, found)) + components * np.arange(total)[:, None]
+        weight = np.broadcast_to(sample.weight[part], cluster.shape)
+        flag = sample.labelled[part]
+        rows += np.bincount(cluster.ravel(), weight.ravel(), len(rows))
+        labelled += np.bincount(cluster[:, flag].ravel(), weight[:, flag].ravel(), len(rows))
+    return labelled.reshape(total, components), rows.reshape(total, components)
+
+
+def _score_one_by_one(
+    sample: Sample, masks: Mask, settings: MixtureSettings, seed: Seed
+) -> tuple[Floats, Floats]:
+    """Full, tied and scikit-learn: every mask on its own columns, each from the same random numbers."""
+    labelled, rows = (np.zeros((len(masks), settings.components)) for _ in range(2))
+    for m, mask in enumerate(masks):
+        cluster = clusters_of(sample.X[:, mask], sample.weight, settings, np.random.default_rng(seed))
+        rows[m] = np.bincount(cluster, sample.weight, settings.components)
+        flag = sample.labelled
+        labelled[m] = np.bincount(cluster[flag], sample.weight[flag], settings.components)
+    return labelled, rows
+
+
+def fit_mask(
+    sample: Sample, mask: Mask, settings: MixtureSettings, seed: Seed, starts: int = 4, steps: int = 40
+) -> Mixture:
+    """The mixture of one mask (D,) for the last word: the likeliest of ``starts`` longer fits.
+
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> fitted = fit_mask(make_sample(X, X[:, 0] > 1), np.array([True, False, True]), MixtureSettings(), seed=1)
+    >>> fitted.mean.shape, fitted.columns.tolist(), assign(fitted, X).shape
+    ((10, 2), [0, 2], (200,))
+    """
+    longer = replace(settings, steps=max(steps, settings.steps), batch=max(settings.batch, 4096))
+    columns = np.flatnonzero(mask)
+    fits = [
+        _fit_once(sample, columns, longer, np.random.default_rng([*_words(seed), i])) for i in range(starts)
+    ]
+    likelihood = [float(sample.weight @ log_likelihood(fit, sample.X[:, columns])) for fit in fits]
+    return fits[int(np.argmax(likelihood))]
+
+
+def assign(mixture: Mixture, X: ArrayLike) -> NDArray[np.int64]:
+    """The cluster (B,) of every row of X (B, D), in the units of the table."""
+    raw = np.asarray(X, np.float64)[:, mixture.columns]
+    return likeliest(_densities(mixture, standardise(raw, mixture.center, mixture.scale, mixture.clip)))
+
+
+def choose_components(
+    sample: Sample,
+    mask: Mask,
+    settings: MixtureSettings,
+    seed: Seed,
+    candidates: Sequence[int] = (2, 4, 6, 8, 10, 15, 20),
+) -> tuple[int, Floats]:
+    """K with the smallest BIC on one mask, and the BIC of every candidate.
+
+    BIC = (free parameters) * log n - 2 log likelihood, n the rows of the sample. Run it on the mask of a first search
+    (or on all features) and search again when K comes out far from the one used.
+    """
+    columns = np.flatnonzero(mask)
+    share = sample.weight / sample.weight.mean()
+    bic = []
+    for count in candidates:
+        fitted = fit_mask(sample, mask, replace(settings, components=count), seed)
+        total = float(share @ log_likelihood(fitted, sample.X[:, columns]))
+        bic.append(
+            _free_parameters(count, len(columns), settings.covariance) * np.log(len(share)) - 2 * total
+        )
+    return candidates[int(np.argmin(bic))], np.array(bic)
+
+
+def log_likelihood(mixture: Mixture, X: Singles) -> Floats:
+    """log density (B,) of standardised rows X (B, d)."""
+    density = _densities(mixture, X).astype(np.float64)
+    top = density.max(axis=0)
+    out: Floats = top + np.log(np.exp(density - top).sum(axis=0)) - 0.5 * X.shape[1] * np.log(2 * np.pi)
+    return out
+
+
+def _fit_once(
+    sample: Sample, columns: NDArray[np.intp], settings: MixtureSettings, rng: np.random.Generator
+) -> Mixture:
+    X = sample.X[:, columns]
+    frame = (columns, sample.center[columns], sample.scale[columns], sample.clip)
+    if settings.covariance in DENSE:
+        dense = (
+            fit_sklearn(X, sample.weight, settings, rng)[1]
+            if settings.covariance == "sklearn"
+            else fit_dense(X, sample.weight, settings, rng)
+        )
+        return Mixture(*frame, dense.weight, dense.mean, dense.covariance)
+    start = starting_rows(sample.weight, settings.components, rng)[:, None]
+    ones = np.ones((1, len(columns)), np.float32)
+    found = fit_components(np.hstack([X, X * X]), ones, start, sample.weight, settings, rng)
+    weight = np.exp(found.log_weight[:, 0].astype(np.float64))
+    return Mixture(
+        *frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64)
+    )
+
+
+def _densities(mixture: Mixture, X: Singles) -> Singles:
+    """(K, B) of standardised rows (B, d)."""
+    if mixture.covariance.ndim == 3:
+        return dense_log_density(X, Dense(mixture.weight, mixture.mean, mixture.covariance))
+    single = Components(
+        np.log(mixture.weight)[:, None].astype(np.float32),
+        mixture.mean[:, None].astype(np.float32),
+        mixture.covariance[:, None].astype(np.float32),
+    )
+    return log_density(np.hstack([X, X * X]), np.ones((1, X.shape[1]), np.float32), single)[:, 0]
+
+
+def _free_parameters(components: int, size: int, covariance: str) -> int:
+    square = size * (size + 1) // 2
+    spread = {"diag": components * size, "spherical": components, "tied": square}.get(
+        covariance, components * square
+    )
+    return components - 1 + components * size + spread
+
+
+def _words(seed: Seed) -> Sequence[int]:
+    return [seed] if isinstance(seed, int) else seed
+
+
+def _check(X: Floats, labelled: Mask, weight: Floats) -> None:
+    if X.ndim != 2 or len(X) == 0 or X.shape[0] != len(labelled) or labelled.shape != weight.shape:
+        raise ValueError(
+            f"X (N, D), labelled (N,) and weight (N,) do not fit: {X.shape}, {labelled.shape}, {weight.shape}"
+        )
+    if not np.isfinite(X).all():
+        raise ValueError(
+            f"X has missing or infinite values in columns {np.flatnonzero(~np.isfinite(X).all(0)).tolist()}"
+        )
+    if not np.isfinite(weight).all() or (weight <= 0).any():
+        raise ValueError("weight must be positive and finite")

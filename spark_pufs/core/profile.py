@@ -1,0 +1,181 @@
+"""One pass over the source: rows, label values, ranges, nulls, NaN, infinities, distinct values, a fingerprint."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from spark_pufs.core.kernel import State
+from spark_pufs.types import RawBatch, Text
+
+__all__ = ["Profile", "ProfileKernel"]
+
+SKETCH = 256  # smallest hashes kept per numeric column: exact to 256 values, about 6 % beyond
+MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
+_NONE = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What the pass found; arrays are (numeric columns,)."""
+
+    rows: int
+    labels: dict[str | None, int]
+    too_many_labels: bool
+    nulls: NDArray[np.int64]
+    nans: NDArray[np.int64]
+    infinite: NDArray[np.int64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    whole: NDArray[np.bool_]
+    distinct: NDArray[np.float64]
+    text_nulls: NDArray[np.int64]
+    text_counts: list[dict[str, int] | None]
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class ProfileKernel:
+    """Counts, extremes and bottom-k hash sketches of ``numeric`` and ``text`` columns."""
+
+    numeric: int
+    text: int
+
+    def start(self) -> State:
+        n = self.numeric
+        return {
+            "rows": np.zeros(1, np.int64),
+            "labels": {},
+            "label_nulls": np.zeros(1, np.int64),
+            "nulls": np.zeros(n, np.int64),
+            "nans": np.zeros(n, np.int64),
+            "infinite": np.zeros(n, np.int64),
+            "low": np.full(n, np.inf),
+            "high": np.full(n, -np.inf),
+            "fractions": np.zeros(n, np.int64),
+            "sketch": np.full((n, SKETCH), _NONE),
+            "text_nulls": np.zeros(self.text, np.int64),
+            "text_counts": [{} for _ in range(self.text)],
+            "hash": np.zeros(1, np.uint64),
+        }
+
+    def add(self, state: State, batch: RawBatch) -> State:
+        return self.merge(state, self._of(batch, state["sketch"][:, -1])) if batch.rows else state
+
+    def merge(self, left: State, right: State) -> State:
+        sums = ("rows", "label_nulls", "nulls", "nans", "infinite", "fractions", "text_nulls", "hash")
+        merged = {name: left[name] + right[name] for name in sums}
+        merged["low"] = np.minimum(left["low"], right["low"])
+        merged["high"] = np.maximum(left["high"], right["high"])
+        merged["sketch"] = _merge_sketches(left["sketch"], right["sketch"])
+        merged["labels"] = _add_counts(left["labels"], right["labels"])
+        merged["text_counts"] = list(map(_add_counts, left["text_counts"], right["text_counts"]))
+        return merged
+
+    def _of(self, batch: RawBatch, largest_kept: NDArray[np.uint64]) -> State:
+        X = batch.numeric + 0.0  # -0.0 and 0.0 are one value
+        finite = np.isfinite(X)
+        nan = np.isnan(X)
+        X[nan] = np.nan  # of the many bit patterns of NaN, one
+        hashes = _mix(X.view(np.uint64))
+        return {
+            "rows": np.array([batch.rows], np.int64),
+            "labels": _text_counts(batch.label),
+            "label_nulls": np.array([np.count_nonzero(batch.label.codes < 0)], np.int64),
+            "nulls": batch.nulls,
+            "nans": nan.sum(axis=0) - batch.nulls,
+            "infinite": (~finite & ~nan).sum(axis=0),
+            "low": np.where(finite, X, np.inf).min(axis=0),
+            "high": np.where(finite, X, -np.inf).max(axis=0),
+            "fractions": (finite & (X != np.floor(X))).sum(axis=0),
+            "sketch": _sketch(hashes, ~nan, largest_kept),
+            "text_nulls": np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
+            "text_counts": [_text_counts(t) for t in batch.text],
+            "hash": _row_hash(hashes, batch),
+        }
+
+    def read(self, state: State) -> Profile:
+        """The state as plain facts."""
+        labels: dict[str | None, int] = dict(state["labels"] or {})
+        if state["label_nulls"][0]:
+            labels[None] = int(state["label_nulls"][0])
+        return Profile(
+            rows=int(state["rows"][0]),
+            labels=labels,
+            too_many_labels=state["labels"] is None,
+            nulls=state["nulls"],
+            nans=state["nans"],
+            infinite=state["infinite"],
+            low=state["low"],
+            high=state["high"],
+            whole=state["fractions"] == 0,
+            distinct=_distinct(state["sketch"]),
+            text_nulls=state["text_nulls"],
+            text_counts=state["text_counts"],
+            fingerprint=f"{int(state['hash'][0]):016x}-{int(state['rows'][0])}",
+        )
+
+
+def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """splitmix64's finaliser: a fixed, well-spread hash of 64 bits."""
+    z = bits + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
+    return mixed
+
+
+def _row_hash(hashes: NDArray[np.uint64], batch: RawBatch) -> NDArray[np.uint64]:
+    """Sum over rows of a hash of the whole row: blind to row order and partitioning, not to any value."""
+    salt = _mix(np.arange(hashes.shape[1] + len(batch.text) + 1, dtype=np.uint64))
+    total = (_mix(hashes ^ salt[: hashes.shape[1]])).sum(axis=1, dtype=np.uint64)
+    for text, mark in zip([*batch.text, batch.label], salt[hashes.shape[1] :], strict=True):
+        known = pd.util.hash_array(np.array([*text.values, "\0null"], object), categorize=False)
+        total = total + _mix(known ^ mark)[text.codes]
+    return np.array([_mix(total).sum(dtype=np.uint64)], np.uint64)
+
+
+def _sketch(
+    hashes: NDArray[np.uint64], present: NDArray[np.bool_], largest_kept: NDArray[np.uint64]
+) -> NDArray[np.uint64]:
+    """The smallest distinct hashes of each column (D, SKETCH), those above ``largest_kept`` passed over."""
+    sketch = np.full((hashes.shape[1], SKETCH), _NONE)
+    useful = present & (hashes < largest_kept)
+    for column in np.flatnonzero(useful.any(axis=0)):
+        smallest = np.unique(hashes[useful[:, column], column])[:SKETCH]
+        sketch[column, : len(smallest)] = smallest
+    return sketch
+
+
+def _merge_sketches(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    both = np.sort(np.hstack([left, right]), axis=1)
+    both[:, 1:][both[:, 1:] == both[:, :-1]] = _NONE
+    merged: NDArray[np.uint64] = np.sort(both, axis=1)[:, :SKETCH]
+    return merged
+
+
+def _distinct(sketch: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Exact while the sketch is not full, else (k-1) / (k-th smallest hash as a share of all hashes)."""
+    kept = (sketch != _NONE).sum(axis=1)
+    share = sketch[:, -1].astype(np.float64) / 2.0**64
+    return np.where(kept < SKETCH, kept, (SKETCH - 1) / share)
+
+
+def _text_counts(text: Text) -> dict[str, int] | None:
+    counts = np.bincount(text.codes[text.codes >= 0], minlength=len(text.values))
+    found = {value: int(count) for value, count in zip(text.values, counts, strict=True) if count}
+    return found if len(found) <= MOST_VALUES else None
+
+
+def _add_counts(left: Any, right: Any) -> dict[str, int] | None:
+    """Counts per value, or None once there are too many: true of all rows as soon as it is true of some."""
+    if left is None or right is None:
+        return None
+    total = dict(left)
+    for value, count in right.items():
+        total[value] = total.get(value, 0) + count
+    return total if len(total) <= MOST_VALUES else None

@@ -1,0 +1,179 @@
+"""The default search: masks in generations, effects by regression, sampling that sharpens around the boundary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
+
+from spark_pufs.core.contrast import Contrast, Evidence, combine
+from spark_pufs.core.repair import Budget, fill, race
+
+__all__ = ["ContrastSearch", "ContrastSettings"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ContrastSettings:
+    """``generation`` masks are compared at a time; the first ``warm_up`` generations draw features evenly (or by the
+    starting theta), later ones a share ``sharpen`` of their masks by what is known. ``fractions`` of the budget give the
+    mask sizes. A feature is settled when theta is within ``settled`` of 0 or 1; the search stops when fewer than ``open``
+    of the features are not, ``patience`` generations in a row, or after ``max_generations``."""
+
+    generation: int = 288
+    warm_up: int = 4
+    max_generations: int = 24
+    fractions: tuple[float, ...] = (0.25, 0.5, 1.0)
+    sharpen: float = 0.5
+    heat: float = 2.0
+    settled: float = 0.1
+    open: float = 0.1
+    patience: int = 2
+
+
+class ContrastSearch:
+    """Ask for a generation of masks, tell their scores, until ``stopped`` says why.
+
+    >>> search = ContrastSearch(Budget.of(np.ones(6), 2), seed=0)
+    >>> while not search.stopped:
+    ...     masks = search.ask()
+    ...     search.tell(masks @ np.array([3.0, 0, 0, 2, 0, 0]))
+    >>> np.flatnonzero(search.selection()).tolist(), search.theta.round(1).tolist()
+    ([0, 3], [1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    """
+
+    def __init__(
+        self,
+        budget: Budget,
+        seed: int,
+        settings: ContrastSettings | None = None,
+        start: ArrayLike | None = None,
+    ) -> None:
+        self.budget, self.seed, self.settings = budget, seed, settings or ContrastSettings()
+        features = len(budget.share)
+        fits = budget.share <= 1 - budget.share[budget.must].sum() + 1e-9
+        self.free: Mask = ~budget.must & ~budget.never & fits
+        self.start = np.full(features, 0.5) if start is None else np.asarray(start, np.float64)
+        room = max(budget.count - int(budget.must.sum()), 1)
+        self.fractions = _distinct(self.settings.fractions, room)
+        self.generation = 0
+        self.masks: list[NDArray[np.uint8]] = []
+        self.values: list[Floats] = []
+        self.history: list[Floats] = []
+        self.best_f, self.best_mask = -np.inf, np.zeros(features, np.bool_)
+        self.stopped = ""
+        self._contrasts = [Contrast(features) for _ in self.fractions]
+        self.evidence = Evidence(np.zeros(features), np.full(features, np.inf))
+        self.theta = self._forced(
+            np.where(self.free, budget.count / max(int((self.free | budget.must).sum()), 1), 0.0)
+        )
+        if fill(budget.must, np.flatnonzero(self.free), budget)[self.free].all():
+            self.theta = self._forced(np.ones(features))
+            self.stopped = "every allowed feature fits the budget"
+
+    @property
+    def evaluation_seed(self) -> tuple[int, int]:
+        """Seed of the clusterings of the generation that ``ask`` gives: shared by all its masks."""
+        return (self.seed, self.generation)
+
+    def ask(self) -> Mask:
+        """The masks (M, D) of this generation; asking again gives the same ones."""
+        rng = np.random.default_rng([self.seed, self.generation, 1])
+        rows = self.settings.generation
+        sharp = round(self.settings.sharpen * rows) if self.generation >= self.settings.warm_up else 0
+        masks = np.zeros((rows, len(self.free)), np.bool_)
+        for row in range(rows):
+            masks[row] = self._draw(self.fractions[row % len(self.fractions)], row < sharp, rng)
+        return masks
+
+    def tell(self, values: ArrayLike) -> None:
+        """Scores (M,) of the masks that ``ask`` gave."""
+        scores, masks = np.asarray(values, np.float64), self.ask()
+        if scores.shape != (len(masks),) or not np.isfinite(scores).all():
+            raise ValueError(f"expected {len(masks)} finite scores, got shape {scores.shape}")
+        self._learn(masks, scores)
+        self.masks.append(np.packbits(masks, axis=1))
+        self.values.append(scores)
+        self.generation += 1
+        self._conclude()
+
+    def selection(self) -> Mask:
+        """The features (D,) with the largest theta, taken while the budget allows."""
+        return fill(self.budget.must, np.argsort(-self._distance(), kind="stable"), self.budget)
+
+    @property
+    def unsettled(self) -> int:
+        """Features whose theta is neither near 0 nor near 1."""
+        edge = self.settings.settled
+        return int(((self.theta > edge) & (self.theta < 1 - edge)).sum())
+
+    def _draw(self, fraction: float, sharp: bool, rng: np.random.Generator) -> Mask:
+        """A mask within the budget, thinned to a fraction of its features."""
+        if sharp:
+            noise = self.settings.heat * self.evidence.error * rng.standard_normal(len(self.free))
+            order = np.argsort(-(self.evidence.estimate + noise))
+        else:
+            order = race(self.start, rng)
+        full = fill(self.budget.must, order[self.free[order]], self.budget)
+        chosen = np.flatnonzero(full & self.free)
+        keep = rng.permutation(chosen)[: max(1, round(fraction * len(chosen)))]
+        mask = self.budget.must.copy()
+        mask[keep] = True
+        return mask
+
+    def _learn(self, masks: Mask, scores: Floats) -> None:
+        rows = np.arange(len(masks))
+        sharp = rows < (
+            round(self.settings.sharpen * len(rows)) if self.generation >= self.settings.warm_up else 0
+        )
+        for part, contrast in enumerate(self._contrasts):
+            for group in (sharp, ~sharp):
+                own = group & (rows % len(self._contrasts) == part)
+                if own.sum() > 2:
+                    contrast.add(masks[own], scores[own])
+        top = int(np.argmax(scores))
+        if scores[top] > self.best_f:
+            self.best_f, self.best_mask = float(scores[top]), masks[top].copy()
+
+    def _conclude(self) -> None:
+        """Evidence, theta and the stopping rule after a generation."""
+        self.evidence = combine([contrast.evidence() for contrast in self._contrasts], self.free)
+        self.theta = self._forced(ndtr(self._distance()))
+        self.history.append(self.theta)
+        settings = self.settings
+        recent = self.history[-settings.patience :]
+        edge = settings.settled
+        unsettled = [float(((t > edge) & (t < 1 - edge)).mean()) for t in recent]
+        if self.generation >= settings.warm_up + settings.patience and max(unsettled) < settings.open:
+            self.stopped = f"settled: {self.unsettled} of {len(self.theta)} features are still open"
+        elif self.generation >= settings.max_generations:
+            self.stopped = (
+                f"out of generations: {self.unsettled} of {len(self.theta)} features are still open"
+            )
+
+    def _distance(self) -> Floats:
+        """Distance (D,) to the boundary between selected and left out, in standard errors."""
+        estimate = np.where(self.free, self.evidence.estimate, -np.inf)
+        order = np.argsort(-estimate, kind="stable")[: int(self.free.sum())]
+        spent = self.budget.share[self.budget.must].sum() + np.cumsum(self.budget.share[order])
+        last = min(max(int(np.searchsorted(spent, 1 + 1e-9, side="right")), 1), len(order) - 1)
+        boundary = (estimate[order[last - 1]] + estimate[order[last]]) / 2
+        distance = np.full(estimate.shape, -np.inf)
+        distance[self.free] = (estimate[self.free] - boundary) / self.evidence.error[self.free]
+        return distance
+
+    def _forced(self, theta: Floats) -> Floats:
+        out: Floats = np.where(self.budget.must, 1.0, np.where(self.free, theta, 0.0))
+        return out
+
+
+def _distinct(fractions: tuple[float, ...], room: int) -> tuple[float, ...]:
+    """Fractions that give different sizes of masks."""
+    sizes = {max(1, round(fraction * room)): fraction for fraction in fractions}
+    return tuple(sizes[size] for size in sorted(sizes))

@@ -1,0 +1,90 @@
+"""Counts on demand: all pairs in one pass while they fit, else one pass per chosen feature."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, pair_bytes
+from spark_pufs.table import PUTable
+from spark_pufs.types import LABEL_STATES, Layout
+
+__all__ = ["Counter", "SetCounts"]
+
+log = logging.getLogger("spark_pufs")
+
+
+@dataclass(frozen=True)
+class SetCounts:
+    """Counts given a set of features: ``digits`` (C, set) the occupied configurations, ``counts`` (3, C, L)."""
+
+    digits: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+
+class Counter:
+    """What the information-based selectors know of a table."""
+
+    def __init__(self, table: PUTable, pair_memory_mb: int) -> None:
+        self._table = table
+        self._limit = pair_memory_mb * 2**20
+        self._pairs: NDArray[np.int64] | None = None
+        self._labels: NDArray[np.int64] | None = None
+        self._steps: dict[int, NDArray[np.int64]] = {}
+
+    @property
+    def layout(self) -> Layout:
+        return self._table.layout
+
+    def labels(self) -> NDArray[np.int64]:
+        """Label x level, (3, L)."""
+        if self._labels is None:
+            self._labels = self._table.blocks.scan(LabelKernel(self.layout), "label x feature")["counts"]
+        return self._labels
+
+    def with_feature(self, feature: int) -> NDArray[np.int64]:
+        """Label x level of ``feature`` x level of every feature, (3, B, L)."""
+        if self.pairs_fit():
+            return self._all_pairs()[:, self.layout.span(feature), :]
+        if feature not in self._steps:
+            kernel = FeatureKernel(self.layout, feature)
+            name = self._table.names[feature]
+            self._steps[feature] = self._table.blocks.scan(kernel, f"pairs with {name}")["counts"]
+        return self._steps[feature]
+
+    def given(self, features: tuple[int, ...]) -> SetCounts:
+        """Configurations of ``features`` x label x level of every feature."""
+        names = ", ".join(self._table.names[f] for f in features) or "nothing"
+        state = self._table.blocks.scan(SetKernel(self.layout, features), f"given {names}")
+        configuration, label = np.divmod(state["keys"], LABEL_STATES)
+        occupied, position = np.unique(configuration, return_inverse=True)
+        counts = np.zeros((LABEL_STATES, len(occupied), self.layout.total), np.int64)
+        counts[label, position] = state["counts"]
+        return SetCounts(self._digits(occupied, features), counts)
+
+    def set_fits(self, features: tuple[int, ...]) -> bool:
+        """Whether counts given these features stay within the byte budget, and their key within 64 bits."""
+        configurations = math.prod(self.layout.levels[f] for f in features)
+        occupied = min(configurations, self._table.plan.profile.rows)
+        size = LABEL_STATES * occupied * self.layout.total * 8
+        return size <= max(self._limit, 2**20) and configurations * LABEL_STATES < 2**62
+
+    def pairs_fit(self) -> bool:
+        """Whether the table of all pairs stays within the byte budget."""
+        return pair_bytes(self.layout) <= self._limit
+
+    def _all_pairs(self) -> NDArray[np.int64]:
+        if self._pairs is None:
+            log.info("Counting all pairs of %d features in one pass.", self.layout.features)
+            self._pairs = self._table.blocks.scan(PairKernel(self.layout), "all pairs")["counts"]
+        return self._pairs
+
+    def _digits(self, key: NDArray[np.int64], features: tuple[int, ...]) -> NDArray[np.int64]:
+        digits = np.empty((len(key), len(features)), np.int64)
+        for position in reversed(range(len(features))):
+            key, digits[:, position] = np.divmod(key, self.layout.levels[features[position]])
+        return digits

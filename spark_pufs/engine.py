@@ -1,0 +1,76 @@
+"""What a selector may ask of the place where the rows are.
+
+An engine knows how to bring rows to a kernel and nothing of what the kernel counts. Contract: ``scan`` gives the same
+state for any order and partitioning of the rows; it never brings rows to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from spark_pufs.core.bins import code_numeric, code_text
+from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.types import Bins, Block, Column, RawBatch
+
+__all__ = ["Blocks", "Engine", "Packer", "Pass", "Source"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over rows: what it was for, and how long it took."""
+
+    what: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Packer:
+    """Turns raw batches into blocks: ``numeric`` and ``text`` pair the batch's columns with bins and block rows."""
+
+    numeric: tuple[tuple[int, int, Bins], ...]  # (column of the batch, row of the block, bins)
+    text: tuple[tuple[int, int, Bins], ...]
+    states: Mapping[str, int]
+
+    @property
+    def features(self) -> int:
+        return len(self.numeric) + len(self.text)
+
+    def pack(self, batch: RawBatch) -> Block:
+        codes = np.empty((self.features, batch.rows), np.uint8)
+        for column, row, bins in self.numeric:
+            codes[row] = code_numeric(batch.numeric[:, column], bins)
+        for column, row, bins in self.text:
+            codes[row] = code_text(batch.text[column], bins)
+        lookup = np.array([self.states[value] for value in batch.label.values] + [0], np.uint8)
+        return Block(codes, lookup[batch.label.codes])
+
+
+class Blocks(Protocol):
+    """Packed rows, kept near to hand until released."""
+
+    def scan(self, kernel: Kernel[Block], what: str) -> State: ...
+
+    def release(self) -> None: ...
+
+
+class Source(Protocol):
+    """The raw rows of the chosen columns."""
+
+    def scan(self, kernel: Kernel[RawBatch], what: str) -> State: ...
+
+    def pack(self, packer: Packer) -> Blocks: ...
+
+
+class Engine(Protocol):
+    """One table in one place."""
+
+    name: str
+    passes: list[Pass]
+
+    def columns(self) -> list[Column]: ...
+
+    def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Source: ...

@@ -1,0 +1,151 @@
+"""A pandas table brought to kernels in slices."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pandas.api import types as kinds
+
+from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.engine import Packer, Pass
+from spark_pufs.errors import DataError, Fault
+from spark_pufs.raw import plain_text, raw_batch
+from spark_pufs.types import Block, Column, Kind, RawBatch
+
+__all__ = ["LocalEngine"]
+
+SLICE = 65_536
+
+
+class LocalEngine:
+    """The reference engine."""
+
+    name = "local"
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame = frame
+        self.passes: list[Pass] = []
+
+    def columns(self) -> list[Column]:
+        columns = []
+        for position, name in enumerate(self._frame.columns):
+            series = self._frame.iloc[:, position]
+            columns.append(Column(str(name), _kind(series), str(series.dtype)))
+        return columns
+
+    def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> LocalSource:
+        frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
+        numbers = np.column_stack([_numbers(frame[name]) for name in numeric]) if numeric else None
+        absent = np.array([int(frame[name].isna().sum()) - _nans(frame[name]) for name in numeric], np.int64)
+        texts = [_text(frame[name]) for name in text]
+        return LocalSource(numbers, absent, texts, _text(frame[label]), self.passes)
+
+
+class LocalSource:
+    """Chosen columns as arrays; nulls of numeric columns are NaN and counted apart."""
+
+    def __init__(
+        self, numbers: Any, nulls: Any, texts: list[pa.Array], label: pa.Array, passes: list[Pass]
+    ) -> None:
+        rows = len(label)
+        self._numbers = np.empty((rows, 0)) if numbers is None else numbers
+        self._nulls = nulls
+        self._texts = texts
+        self._label = label
+        self._passes = passes
+
+    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+        return _scan(kernel, self._batches(), what, self._passes)
+
+    def pack(self, packer: Packer) -> LocalBlocks:
+        return LocalBlocks([packer.pack(batch) for batch in self._batches()], self._passes)
+
+    def _batches(self) -> Iterator[RawBatch]:
+        for first in range(0, len(self._label), SLICE):
+            part = slice(first, first + SLICE)
+            numbers = self._numbers[part]
+            batch = raw_batch(
+                pa.array(numbers.ravel()),
+                numbers.shape[1],
+                [text[part] for text in self._texts],
+                self._label[part],
+            )
+            yield RawBatch(
+                batch.numeric, self._nulls if not first else 0 * self._nulls, batch.text, batch.label
+            )
+
+
+class LocalBlocks:
+    """Packed rows in memory."""
+
+    def __init__(self, blocks: list[Block], passes: list[Pass]) -> None:
+        self._blocks = blocks
+        self._passes = passes
+
+    def scan(self, kernel: Kernel[Block], what: str) -> State:
+        return _scan(kernel, iter(self._blocks), what, self._passes)
+
+    def release(self) -> None:
+        self._blocks = []
+
+
+def _scan(kernel: Kernel[Any], batches: Iterator[Any], what: str, passes: list[Pass]) -> State:
+    began = time.perf_counter()
+    state = kernel.start()
+    for batch in batches:
+        state = kernel.add(state, batch)
+    passes.append(Pass(what, time.perf_counter() - began))
+    return state
+
+
+def _kind(series: pd.Series[Any]) -> Kind:
+    if kinds.is_bool_dtype(series) or kinds.is_numeric_dtype(series):
+        return "unsupported" if kinds.is_complex_dtype(series) else "numeric"
+    if kinds.is_datetime64_any_dtype(series):
+        return "numeric"
+    if isinstance(series.dtype, pd.CategoricalDtype) or kinds.is_string_dtype(series.dtype):
+        inferred = kinds.infer_dtype(series, skipna=True)
+        if inferred in ("string", "empty", "categorical"):
+            return "text"
+        return (
+            "numeric"
+            if inferred in ("decimal", "boolean", "date", "datetime", "integer", "floating")
+            else "unsupported"
+        )
+    return "unsupported"
+
+
+def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
+    """float64 (n,): booleans 0/1, dates in days, timestamps in seconds, null as NaN."""
+    inferred = kinds.infer_dtype(series, skipna=True)
+    if inferred == "date":
+        days = pd.to_datetime(series).astype("datetime64[s]")
+        return np.where(days.isna(), np.nan, days.astype("int64") / 86_400)
+    if kinds.is_datetime64_any_dtype(series) or inferred == "datetime":
+        moments = pd.to_datetime(series, utc=True).dt.tz_localize(None).astype("datetime64[us]")
+        return np.where(moments.isna(), np.nan, moments.astype("int64") / 1e6)
+    try:
+        return pd.to_numeric(series.astype("float64") if series.dtype == object else series).to_numpy(
+            dtype="float64", na_value=np.nan
+        )
+    except (TypeError, ValueError) as error:
+        fix = "Give the column one type."
+        raise DataError(
+            Fault(f"Column '{series.name}'", f"cannot be read as numbers: {error}", fix)
+        ) from error
+
+
+def _nans(series: pd.Series[Any]) -> int:
+    """A float column of pandas cannot tell null from NaN: all are NaN."""
+    return int(series.isna().sum()) if series.dtype in (np.float64, np.float32, np.float16) else 0
+
+
+def _text(series: pd.Series[Any]) -> pa.Array:
+    codes, values = pd.factorize(series)
+    dictionary = pa.array([plain_text(value) for value in values], pa.string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary).cast(pa.string())

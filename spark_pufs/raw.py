@@ -1,0 +1,46 @@
+"""From Arrow columns to raw batches: the one reading of values that both engines share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from spark_pufs.types import RawBatch, Text
+
+__all__ = ["plain_text", "raw_batch"]
+
+
+def raw_batch(numeric: pa.Array, width: int, text: Sequence[pa.Array], label: pa.Array) -> RawBatch:
+    """``numeric`` holds width float64 values per row, row by row; ``text`` and ``label`` hold strings or doubles."""
+    rows = len(label)
+    values = np.asarray(numeric.to_numpy(zero_copy_only=False), np.float64).reshape(rows, width)
+    nulls = np.zeros(width, np.int64)
+    if numeric.null_count:
+        absent = numeric.is_null().to_numpy(zero_copy_only=False).reshape(rows, width)
+        nulls = absent.sum(axis=0)
+    return RawBatch(values, nulls, [_encode(column) for column in text], _encode(label))
+
+
+def plain_text(value: Any) -> str:
+    """A value as text in one way, whatever the engine: 3 and 3.0 are '3', True is 'true'.
+
+    >>> [plain_text(v) for v in (3, 3.0, 0.5, True, "x")]
+    ['3', '3', '0.5', 'true', 'x']
+    """
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, str | int | np.integer):
+        return str(value)
+    return f"{float(value):.17g}" if isinstance(value, float | np.floating | Decimal) else str(value)
+
+
+def _encode(column: pa.Array) -> Text:
+    """Dictionary-encode a string or double array; null becomes -1."""
+    encoded = pc.dictionary_encode(column)
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return Text(codes, [plain_text(value) for value in encoded.dictionary.to_pylist()])

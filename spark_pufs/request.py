@@ -1,0 +1,137 @@
+"""What a user asks for, checked as far as it can be without looking at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, get_args
+
+from spark_pufs.core.bins import MAX_LEVELS
+from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.types import LabelRule
+
+__all__ = ["Binning", "Missing", "Prior", "Request"]
+
+Binning = Literal["equal-width", "equal-frequency"]
+Missing = Literal["value", "error"]
+Prior = float | tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One selection, complete: equal requests on equal tables give equal answers."""
+
+    label: LabelRule
+    method: str
+    include: tuple[str, ...] = ("*",)
+    exclude: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    k: int | None = None
+    budget: float | None = None
+    costs: Mapping[str, float] = field(default_factory=dict)
+    must: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+    prior: Prior | None = None
+    seed: int = 0
+    bins: int = 5
+    binning: Binning = "equal-width"
+    max_categories: int = 32
+    missing: Missing = "value"
+    pair_memory_mb: int = 256
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        faults = list(_faults(self))
+        if faults:
+            raise ConfigError(faults)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON and for the fingerprint."""
+        return asdict(self)
+
+
+def _faults(request: Request) -> list[Fault]:
+    checks = [
+        (request.k is None or _whole(request.k, 1), "k", "a whole number of at least 1", request.k),
+        (request.budget is None or _positive(request.budget), "budget", "a number above 0", request.budget),
+        (_whole(request.seed, 0), "seed", "a whole number of at least 0", request.seed),
+        (
+            _whole(request.bins, 2) and request.bins < MAX_LEVELS,
+            "bins",
+            "a whole number from 2 to 254",
+            request.bins,
+        ),
+        (
+            _whole(request.max_categories, 1) and request.max_categories < MAX_LEVELS - 1,
+            "max_categories",
+            "a whole number from 1 to 253",
+            request.max_categories,
+        ),
+        (
+            _whole(request.pair_memory_mb, 0),
+            "pair_memory_mb",
+            "a whole number of at least 0",
+            request.pair_memory_mb,
+        ),
+        (
+            request.binning in get_args(Binning),
+            "binning",
+            f"one of {', '.join(get_args(Binning))}",
+            request.binning,
+        ),
+        (
+            request.missing in get_args(Missing),
+            "missing",
+            f"one of {', '.join(get_args(Missing))}",
+            request.missing,
+        ),
+        (
+            _prior_ok(request.prior),
+            "prior",
+            "a share between 0 and 1, or two of them, low and high",
+            request.prior,
+        ),
+    ]
+    faults = [
+        Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"Give {name} {what}.")
+        for ok, name, what, got in checks
+        if not ok
+    ]
+    faults += [
+        Fault(
+            "Option 'costs'",
+            f"the cost of '{name}' must be a number above 0, got {cost!r}",
+            "Give a positive cost.",
+        )
+        for name, cost in request.costs.items()
+        if not _positive(cost)
+    ]
+    both = sorted(set(request.must) & set(request.never))
+    if both:
+        faults.append(
+            Fault("Options 'must' and 'never'", f"both name {_names(both)}", "Name a feature in one of them.")
+        )
+    return faults
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+
+
+def _prior_ok(prior: Any) -> bool:
+    if prior is None:
+        return True
+    ends = prior if isinstance(prior, tuple) else (prior, prior)
+    numbers = len(ends) == 2 and all(
+        isinstance(end, int | float) and not isinstance(end, bool) for end in ends
+    )
+    return numbers and 0 < ends[0] <= ends[1] < 1
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)

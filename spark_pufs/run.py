@@ -1,0 +1,140 @@
+"""One selection from engine to answer: inspect, pack, run the method, tell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Callable
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+
+from spark_pufs.counter import Counter
+from spark_pufs.engine import Engine
+from spark_pufs.request import Request
+from spark_pufs.selection import Feature, Selection
+from spark_pufs.selectors import method_named
+from spark_pufs.selectors.base import Limits, Outcome, Task, limits_of, read_options
+from spark_pufs.table import Plan, PUTable, inspect, pack
+from spark_pufs.version import __version__
+
+__all__ = ["execute", "fingerprint", "prepare", "select_with"]
+
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
+
+
+def select_with(engine: Engine, request: Request) -> Selection:
+    """Check the request, read the table, run the method."""
+    return execute(engine, prepare(engine, request), request)
+
+
+def prepare(engine: Engine, request: Request) -> Plan:
+    """All that can be wrong is found here, before the work."""
+    read_options(method_named(request.method), request.options)
+    plan = inspect(engine, request)
+    limits_of(request, plan.features)
+    return plan
+
+
+def execute(
+    engine: Engine, plan: Plan, request: Request, note: Callable[[str], None] = lambda what: None
+) -> Selection:
+    """Pack the rows and run the method; ``note`` hears what is being done."""
+    began = time.perf_counter()
+    method = method_named(request.method)
+    limits, limit_warnings = limits_of(request, plan.features)
+    note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
+    table = pack(plan, request)
+    try:
+        counter = Counter(table, request.pair_memory_mb)
+        leaks = _leaks(table, counter)
+        note(f"running {method.name}")
+        outcome = method.run(Task(table, counter, limits, request, read_options(method, request.options)))
+    finally:
+        table.blocks.release()
+    warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings)
+    return _selection(engine, plan, request, limits, outcome, warnings, time.perf_counter() - began)
+
+
+def fingerprint(plan: Plan, request: Request) -> str:
+    """Same rows in any order, same request, same version: same fingerprint."""
+    facts = [plan.profile.fingerprint, plan.schema.order, plan.schema.label, request.as_dict(), __version__]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
+    """Features whose levels tell the label of every row."""
+    best = counter.labels().max(axis=0)
+    told = np.add.reduceat(best, table.layout.offsets[:-1])
+    return tuple(
+        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        for name, rows in zip(table.names, told, strict=True)
+        if rows == table.plan.profile.rows
+    )
+
+
+def _selection(
+    engine: Engine,
+    plan: Plan,
+    request: Request,
+    limits: Limits,
+    outcome: Outcome,
+    warnings: tuple[str, ...],
+    seconds: float,
+) -> Selection:
+    labels = plan.labels
+    return Selection(
+        method=request.method,
+        features=_ranking(plan, limits, outcome),
+        surrogate=outcome.surrogate,
+        facts={
+            "rows": plan.profile.rows,
+            "labelled_positive": labels.positive,
+            "labelled_negative": labels.negative,
+            "unlabelled": labels.unlabelled,
+            "features": len(plan.features),
+        },
+        dropped=dict(plan.dropped),
+        warnings=warnings,
+        details=outcome.details,
+        request=request.as_dict(),
+        fingerprint=fingerprint(plan, request),
+        versions=_versions(),
+        run=_run_facts(engine, seconds),
+    )
+
+
+def _ranking(plan: Plan, limits: Limits, outcome: Outcome) -> tuple[Feature, ...]:
+    """Chosen features as chosen, then the others by score, ties in column order."""
+    chosen = set(outcome.chosen)
+    others = sorted(set(range(len(plan.features))) - chosen, key=lambda i: (-outcome.scores[i], i))
+    return tuple(
+        Feature(
+            name=plan.features[i],
+            rank=rank,
+            score=float(outcome.scores[i]),
+            standard_error=float(outcome.errors[i]),
+            selected=i in chosen,
+            cost=float(limits.costs[i]),
+            notes=outcome.notes.get(i, ""),
+        )
+        for rank, i in enumerate([*outcome.chosen, *others], start=1)
+    )
+
+
+def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
+    passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+    return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
+
+
+def _versions() -> dict[str, str]:
+    versions = {"spark_pufs": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue  # pyspark is an extra; a cluster's own Spark may not be a package
+    return versions

@@ -1,0 +1,106 @@
+"""The answer: which features, in which order, how sure, and everything needed to get it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    Table = TypeVar("Table", pd.DataFrame, DataFrame)
+
+__all__ = ["Feature", "Selection"]
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One line of the ranking."""
+
+    name: str
+    rank: int
+    score: float
+    standard_error: float
+    selected: bool
+    cost: float
+    notes: str
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a method chose, with its evidence.
+
+    ``facts``: rows, labelled and unlabelled rows, features read. ``run``: engine, passes and seconds, which differ from
+    run to run; all else is the same for the same data, request and version.
+    """
+
+    method: str
+    features: tuple[Feature, ...]
+    surrogate: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    dropped: Mapping[str, str]
+    warnings: tuple[str, ...]
+    details: Mapping[str, Any]
+    request: Mapping[str, Any]
+    fingerprint: str
+    versions: Mapping[str, str]
+    run: Mapping[str, Any]
+
+    @property
+    def names(self) -> list[str]:
+        """The chosen features, best first."""
+        return [feature.name for feature in self.features if feature.selected]
+
+    @property
+    def scores(self) -> list[float]:
+        """The method's own final score of each chosen feature."""
+        return [feature.score for feature in self.features if feature.selected]
+
+    @property
+    def cost(self) -> float:
+        """What the chosen features cost together."""
+        return sum(feature.cost for feature in self.features if feature.selected)
+
+    def table(self) -> pd.DataFrame:
+        """Every feature: name, rank, score, standard_error, selected, cost, notes; those left out come last."""
+        rows = [asdict(feature) for feature in self.features]
+        empty = {"rank": None, "score": None, "standard_error": None, "selected": False, "cost": None}
+        rows += [{"name": name, **empty, "notes": f"left out: {why}"} for name, why in self.dropped.items()]
+        return pd.DataFrame(rows).astype({"rank": "Int64", "score": "Float64", "standard_error": "Float64"})
+
+    def apply(self, table: Table) -> Table:
+        """The same table with the chosen features and the columns that are not features."""
+        gone = {f.name for f in self.features if not f.selected} | set(self.dropped)
+        kept = [name for name in table.columns if str(name) not in gone]
+        if isinstance(table, pd.DataFrame):
+            return table[kept]
+        return table.select(*["`" + name.replace("`", "``") + "`" for name in kept])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, the answer first."""
+        return {"names": self.names, "scores": self.scores, "cost": self.cost, **asdict(self)}
+
+    def to_json(self) -> str:
+        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+
+    def write(self, path: str | Path, overwrite: bool = False) -> None:
+        """selection.json, ranking.parquet, report.html and report.md into the folder ``path``, the manifest last."""
+        from spark_pufs.output import write_selection
+
+        write_selection(self, path, overwrite=overwrite)
+
+    def write_report(self, path: str | Path) -> None:
+        """The report alone: HTML, or Markdown where the name ends in .md."""
+        from spark_pufs.report import to_html, to_markdown
+
+        text = to_markdown(self) if str(path).endswith(".md") else to_html(self)
+        Path(path).write_text(text, encoding="utf-8")
+
+    def __str__(self) -> str:
+        chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
+        return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"

@@ -1,0 +1,18 @@
+"""The methods, by name."""
+
+from __future__ import annotations
+
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.selectors import markov, ranking
+from spark_pufs.selectors.base import Method
+
+__all__ = ["METHODS", "method_named"]
+
+METHODS: dict[str, Method] = {method.name: method for method in (*ranking.METHODS, *markov.METHODS)}
+
+
+def method_named(name: str) -> Method:
+    """The method of that name, or an error that suggests one."""
+    if name not in METHODS:
+        raise ConfigError(Fault("Option 'method'", f"'{name}' is not a method", did_you_mean(name, METHODS)))
+    return METHODS[name]

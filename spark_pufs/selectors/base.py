@@ -1,0 +1,153 @@
+"""What a method is, what it is given and what it owes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.schema import match
+from spark_pufs.counter import Counter
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.request import Request
+from spark_pufs.table import PUTable
+
+__all__ = ["Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting of one method: its default, what it may be, and a test of that."""
+
+    default: Any
+    what: str
+    ok: Callable[[Any], bool]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many features, at what cost, which ones in any case and which ones never."""
+
+    k: int
+    costs: NDArray[np.float64]
+    budget: float
+    must: tuple[int, ...]
+    never: NDArray[np.bool_]
+
+    def open(self, chosen: list[int]) -> NDArray[np.bool_]:
+        """Features (D,) that may be chosen next: those of ``must`` first, then what the budget still pays for."""
+        free = ~self.never
+        free[chosen] = False
+        waiting = [feature for feature in self.must if free[feature]]
+        if waiting:
+            first = np.zeros_like(free)
+            first[waiting] = True
+            return first
+        if len(chosen) >= self.k:
+            return np.zeros_like(free)
+        left = self.budget - self.costs[chosen].sum()
+        return free & (self.costs <= left * (1 + 1e-12))
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that a method is given."""
+
+    table: PUTable
+    counter: Counter
+    limits: Limits
+    request: Request
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method owes: the features chosen, best first; a score and its standard error for every feature (D,)."""
+
+    chosen: list[int]
+    scores: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    surrogate: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[int, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to select features, with the words a user needs to choose it."""
+
+    name: str
+    summary: str
+    assumes: str
+    cost: str
+    use_when: str
+    run: Callable[[Task], Outcome]
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The method's options with defaults filled in; unknown names and bad values are one error."""
+    faults = [
+        Fault(
+            f"Option '{name}'",
+            f"is not an option of method '{method.name}'",
+            did_you_mean(name, method.options),
+        )
+        if method.options
+        else Fault(f"Option '{name}'", f"method '{method.name}' has no options of its own", "Leave it out.")
+        for name in given
+        if name not in method.options
+    ]
+    faults += [
+        Fault(
+            f"Option '{name}'",
+            f"must be {option.what}, got {given[name]!r}",
+            f"The default is {option.default!r}.",
+        )
+        for name, option in method.options.items()
+        if name in given and not option.ok(given[name])
+    ]
+    if faults:
+        raise ConfigError(faults)
+    return {name: given.get(name, option.default) for name, option in method.options.items()}
+
+
+def limits_of(request: Request, names: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:
+    """The request's bounds in terms of the features there are, and warnings about what they cannot mean."""
+    costs = np.ones(len(names))
+    for pattern, cost in request.costs.items():
+        costs[[name in match(names, [pattern]) for name in names]] = cost
+    must = tuple(i for i, name in enumerate(names) if match([name], request.must))
+    never = np.array([bool(match([name], request.never)) for name in names])
+    budget = np.inf if request.budget is None else request.budget
+    k = len(names) if request.k is None else request.k
+    _check_must(names, must, costs, budget, k)
+    available = int((~never).sum())
+    warnings: tuple[str, ...] = ()
+    if k > available:
+        warnings = (f"Asked for {k} features, {available} can be chosen: all of them are.",)
+    return Limits(min(k, available), costs, budget, must, never), warnings
+
+
+def _check_must(
+    names: tuple[str, ...], must: tuple[int, ...], costs: NDArray[np.float64], budget: float, k: int
+) -> None:
+    if len(must) > k:
+        fault = Fault("Option 'must'", f"names {len(must)} features, k is {k}", "Raise k or name fewer.")
+        raise ConfigError(fault)
+    total = float(costs[list(must)].sum())
+    if total > budget:
+        fix = "Raise the budget or name fewer."
+        raise ConfigError(
+            Fault("Option 'must'", f"its features cost {total:g}, the budget is {budget:g}", fix)
+        )
+    if budget < costs.min():
+        cheapest = names[int(np.argmin(costs))]
+        fault = Fault(
+            "Option 'budget'", f"{budget:g} pays for no feature", f"'{cheapest}' costs {costs.min():g}."
+        )
+        raise ConfigError(fault)

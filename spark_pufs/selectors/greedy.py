@@ -1,0 +1,46 @@
+"""Forward selection: the best open feature, again and again."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.counter import Counter
+from spark_pufs.selectors.base import Limits
+
+__all__ = ["Criterion", "forward"]
+
+
+class Criterion(Protocol):
+    """Start from label counts, update with each chosen feature, score every feature."""
+
+    needs_pairs: bool
+
+    def start(self, labels: NDArray[np.int64]) -> None:
+        """``labels``: label x level, (3, L)."""
+
+    def update(self, pairs: NDArray[np.int64]) -> None:
+        """``pairs``: label x level of the feature just chosen x level of every feature, (3, B, L)."""
+
+    def score(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Score and standard error of every feature, (D,) each."""
+
+
+def forward(
+    criterion: Criterion, counter: Counter, limits: Limits
+) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
+    """Chosen features, best first; each feature's score when it was chosen, or at the end if it was not."""
+    criterion.start(counter.labels())
+    chosen: list[int] = []
+    scores, errors = (array.copy() for array in criterion.score())
+    while (free := limits.open(chosen)).any():
+        if chosen and criterion.needs_pairs:
+            criterion.update(counter.with_feature(chosen[-1]))
+        score, error = criterion.score()
+        waiting = np.ones(len(score), bool)
+        waiting[chosen] = False
+        scores[waiting], errors[waiting] = score[waiting], error[waiting]
+        chosen.append(int(np.argmax(np.where(free, score, -np.inf))))  # argmax takes the first of equals
+    return chosen, scores, errors

@@ -1,0 +1,218 @@
+"""Markov blankets by IAMB: grow by the strongest dependence that passes a G-test, then shrink.
+
+Sechidis & Brown 2017, Algorithms 1 and 2. Semi-IAMB runs on the more powerful surrogate of the class, Listwise-IAMB on
+labelled rows only, Pairwise-IAMB on BASSUM's counts: features from all rows, their joint counts with the class from
+labelled rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.gtest import g_statistic, log_p_value
+from spark_pufs.core.information import class_given_feature
+from spark_pufs.core.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
+from spark_pufs.counter import Counter, SetCounts
+from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.surrogates import SURROGATE, needs_negatives, plain_choice, record, semi_choice
+from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, Layout
+
+__all__ = ["METHODS"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Measure = Callable[[Counts, Layout], tuple[Floats, Floats, int]]  # information, its error, rows behind it
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Dependence of every feature on the class, given a set: information (D,), standard error (D,), log p (D,)."""
+
+    information: Floats
+    error: Floats
+    log_p: Floats
+
+
+def on_surrogate(name: SurrogateName) -> Measure:
+    """I(X;Y|Z) with the class replaced by a surrogate."""
+
+    def measure(counts: Counts, layout: Layout) -> tuple[Floats, Floats, int]:
+        classes = apply_surrogate(counts, name)
+        value, error = class_given_feature(classes, layout)
+        return value, error, int(classes[:, :, layout.span(0)].sum())
+
+    return measure
+
+
+def pairwise(counts: Counts, layout: Layout) -> tuple[Floats, Floats, int]:
+    """Labelled rows measured against p(x|z) of all rows (available-case analysis, Cai et al. 2011)."""
+    labelled = counts[[LABELLED_NEGATIVE, LABELLED_POSITIVE]].astype(np.float64)
+    everyone = counts.sum(axis=0)
+    size_z = everyone[:, layout.span(0)].sum(axis=1)
+    size_yz = labelled[:, :, layout.span(0)].sum(axis=2)
+    rows = int(size_yz.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.log(labelled) + np.log(size_z)[:, None] - np.log(everyone) - np.log(size_yz)[:, :, None]
+    pointwise = np.where(labelled > 0, ratio, 0.0)
+    sums = [
+        np.add.reduceat((labelled * pointwise**power).sum(axis=(0, 1)), layout.offsets[:-1]) / rows
+        for power in (1, 2)
+    ]
+    return np.maximum(sums[0], 0.0), np.sqrt(np.maximum(sums[1] - sums[0] ** 2, 0.0) / rows), rows
+
+
+def evidence(counts: Counts, layout: Layout, measure: Measure, conditions: int) -> Evidence:
+    """G-tests from counts (3, C, L); df = (|X|-1)(|Y|-1)|Z| with |X| the levels that occur."""
+    value, error, rows = measure(counts, layout)
+    occurs = counts.sum(axis=(0, 1)) > 0
+    levels = np.add.reduceat(occurs.astype(np.int64), layout.offsets[:-1])
+    return Evidence(value, error, log_p_value(g_statistic(value, rows), (levels - 1) * conditions))
+
+
+def grow(
+    counter: Counter, limits: Limits, measure: Measure, log_alpha: float
+) -> tuple[list[int], SetCounts, Evidence, bool]:
+    """The candidate blanket, the counts given it, the evidence for every feature, and whether memory stopped it."""
+    blanket: list[int] = []
+    while True:
+        given = counter.given(tuple(blanket))
+        found = evidence(given.counts, counter.layout, measure, _configurations(blanket, counter.layout))
+        free = limits.open(blanket)
+        forced = free.any() and bool(set(np.flatnonzero(free)) & set(limits.must))
+        passing = free if forced else free & (found.log_p < log_alpha)
+        if not passing.any():
+            return blanket, given, found, False
+        best = int(np.argmax(np.where(passing, found.information, -np.inf)))
+        if not counter.set_fits((*blanket, best)):
+            return blanket, given, found, True
+        blanket.append(best)
+
+
+def shrink(
+    blanket: list[int],
+    given: SetCounts,
+    layout: Layout,
+    must: tuple[int, ...],
+    measure: Measure,
+    log_alpha: float,
+) -> tuple[list[int], dict[int, Evidence]]:
+    """Drop what is independent given the rest; no pass is needed, the counts of the whole blanket hold it all."""
+    kept = list(blanket)
+    for feature in blanket:
+        if feature in must:
+            continue
+        if _given_rest(feature, kept, blanket, given, layout, measure).log_p[0] >= log_alpha:
+            kept.remove(feature)
+    return kept, {f: _given_rest(f, kept, blanket, given, layout, measure) for f in kept}
+
+
+def _given_rest(
+    feature: int, kept: list[int], blanket: list[int], given: SetCounts, layout: Layout, measure: Measure
+) -> Evidence:
+    rest = [other for other in kept if other != feature]
+    columns = [blanket.index(other) for other in rest]
+    own = given.digits[:, blanket.index(feature)]
+    key = np.zeros(len(own), np.int64)
+    for other, column in zip(rest, columns, strict=True):
+        key = key * layout.levels[other] + given.digits[:, column]
+    _, group = np.unique(key, return_inverse=True)
+    rows = given.counts[:, :, layout.span(0)].sum(axis=2)  # (3, C): any feature's levels sum to the rows
+    counts = np.zeros((LABEL_STATES, group.max(initial=0) + 1, layout.levels[feature]), np.int64)
+    np.add.at(counts, (slice(None), group, own), rows)
+    return evidence(counts, Layout((layout.levels[feature],)), measure, _configurations(rest, layout))
+
+
+def _configurations(features: list[int], layout: Layout) -> int:
+    return math.prod(layout.levels[feature] for feature in features)
+
+
+def _blanket(
+    choose: Callable[[Task], SurrogateChoice], measure: Callable[[SurrogateChoice], Measure]
+) -> Callable[[Task], Outcome]:
+    def run(task: Task) -> Outcome:
+        choice = choose(task)
+        judge, log_alpha = measure(choice), math.log(task.options["alpha"])
+        grown, given, found, full = grow(task.counter, task.limits, judge, log_alpha)
+        blanket, last = shrink(grown, given, task.table.layout, task.limits.must, judge, log_alpha)
+        scores, errors, log_p = (array.copy() for array in (found.information, found.error, found.log_p))
+        for feature, own in last.items():
+            scores[feature], errors[feature], log_p[feature] = own.information[0], own.error[0], own.log_p[0]
+        blanket.sort(key=lambda feature: (-scores[feature], feature))
+        notes = {f: f"log10 p = {log_p[f] / math.log(10):.1f} given the rest of the blanket" for f in blanket}
+        return Outcome(
+            blanket,
+            scores,
+            errors,
+            surrogate=record(choice, task.table.plan.labels),
+            notes=notes,
+            warnings=(_FULL,) if full else (),
+            details={"alpha": task.options["alpha"], "grown": [task.table.names[f] for f in grown]},
+        )
+
+    return run
+
+
+_FULL = "The blanket stopped growing because counts given one feature more would pass pair_memory_mb."
+
+
+def _listwise(task: Task) -> SurrogateChoice:
+    needs_negatives(task, task.request.method)
+    phi = switching_threshold(task.table.plan.labels)
+    return SurrogateChoice("labelled", phi, "Unlabelled rows are left out (listwise deletion).")
+
+
+def _pairwise(task: Task) -> SurrogateChoice:
+    needs_negatives(task, task.request.method)
+    phi = switching_threshold(task.table.plan.labels)
+    return SurrogateChoice(
+        "labelled", phi, "Unlabelled rows count for the features only (pairwise deletion)."
+    )
+
+
+_ALPHA = Option(0.05, "a number between 0 and 1", lambda v: isinstance(v, float) and 0 < v < 1)
+_COST = "one pass per feature added"
+_TESTED = {"alpha": _ALPHA, "surrogate": SURROGATE}
+
+METHODS = (
+    Method(
+        "semi-iamb",
+        "Markov blanket of a surrogate of the class",
+        "labels depend on the class alone (SCAR); a faithful network behind the data",
+        _COST,
+        "the smallest sufficient set, with tests; decides the number of features itself",
+        _blanket(semi_choice, lambda choice: on_surrogate(choice.name)),
+        _TESTED,
+    ),
+    Method(
+        "iamb",
+        "Markov blanket of the label as it stands",
+        "unlabelled rows may count as negative",
+        _COST,
+        "a baseline for semi-iamb, or fully labelled data",
+        _blanket(plain_choice, lambda choice: on_surrogate(choice.name)),
+        _TESTED,
+    ),
+    Method(
+        "listwise-iamb",
+        "Markov blanket from labelled rows only",
+        "labelled rows of both classes, missing completely at random",
+        _COST,
+        "many labelled rows of both classes",
+        _blanket(_listwise, lambda choice: on_surrogate("labelled")),
+        {"alpha": _ALPHA},
+    ),
+    Method(
+        "pairwise-iamb",
+        "Markov blanket from BASSUM's counts: features from all rows, class from labelled rows",
+        "labelled rows of both classes, missing completely at random",
+        _COST,
+        "a comparison; its test statistic has no known distribution",
+        _blanket(_pairwise, lambda choice: pairwise),
+        {"alpha": _ALPHA},
+    ),
+)

@@ -1,0 +1,103 @@
+"""A Spark DataFrame brought to kernels, one task per partition; classic Spark and Spark Connect alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.engine import Packer, Pass
+from spark_pufs.raw import raw_batch
+from spark_pufs.spark import scan
+from spark_pufs.spark.blocks import SparkBlocks, pack_blocks
+from spark_pufs.types import Column, Kind, RawBatch
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["SparkEngine"]
+
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "decimal")
+MOMENTS = ("date", "timestamp", "timestamp_ntz")
+TEXTS = ("string", "char", "varchar")
+
+
+class SparkEngine:
+    """One DataFrame; its columns are addressed by position, so names may be anything."""
+
+    name = "spark"
+
+    def __init__(self, frame: DataFrame, cache: bool = True) -> None:
+        self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
+        self._frame = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
+        self._cache = cache
+        self.passes: list[Pass] = []
+
+    def columns(self) -> list[Column]:
+        return [Column(name, _kind(type_), type_) for name, type_ in self._types]
+
+    def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> SparkSource:
+        position = {name: i for i, (name, _) in enumerate(self._types)}
+        numbers = ", ".join(_as_double(position[name], self._types[position[name]][1]) for name in numeric)
+        words = [_as_text(position[name], self._types[position[name]][1]) for name in [*text, label]]
+        packed = self._frame.selectExpr(
+            f"cast(array({numbers}) as array<double>) as x",
+            *[f"{word} as t{i}" for i, word in enumerate(words)],
+        )
+        return SparkSource(packed, len(numeric), self.passes, self._cache)
+
+
+class SparkSource:
+    """The chosen columns: one array of doubles and the text columns, label last."""
+
+    def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool) -> None:
+        self._frame = frame
+        self._reader = RawReader(width)
+        self._passes = passes
+        self._cache = cache
+
+    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+        began = time.perf_counter()
+        state = scan.reduce(self._frame, self._reader, kernel)
+        self._passes.append(Pass(what, time.perf_counter() - began))
+        return state
+
+    def pack(self, packer: Packer) -> SparkBlocks:
+        return SparkBlocks(pack_blocks(self._frame, self._reader, packer), self._passes, self._cache)
+
+
+class RawReader:
+    """Arrow batches of a source as raw batches."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[RawBatch]:
+        for batch in batches:
+            *text, label = batch.columns[1:]
+            yield raw_batch(batch.column(0).flatten(), self._width, text, label)
+
+
+def _kind(type_: str) -> Kind:
+    base = type_.split("(")[0]
+    if base in NUMBERS or base in MOMENTS:
+        return "numeric"
+    return "text" if base.split(" ")[0] in TEXTS else "unsupported"
+
+
+def _as_double(position: int, type_: str) -> str:
+    column = f"c{position}"
+    if type_ == "date":
+        return f"cast(unix_date({column}) as double)"
+    if type_ in MOMENTS:
+        return f"cast(unix_micros(cast({column} as timestamp)) as double) / 1e6D"
+    return f"cast({column} as double)"
+
+
+def _as_text(position: int, type_: str) -> str:
+    # Fractions travel as doubles and become text in Python, as in the local engine.
+    fraction = type_ in ("float", "double") or type_.startswith("decimal")
+    return f"cast(c{position} as {'double' if fraction else 'string'})"

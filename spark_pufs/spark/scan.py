@@ -1,0 +1,94 @@
+"""Kernels over the partitions of a DataFrame: states merge in the tasks, then in a few groups, then on the driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import reduce as fold
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from spark_pufs.core.kernel import Kernel, State, decode, encode
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["arrow_rows", "partitions", "reduce", "slots"]
+
+Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]
+
+GROUPS = 16  # more partial states than this are merged in the cluster before they come to the driver
+
+
+def reduce(frame: DataFrame, reader: Reader, kernel: Kernel[Any]) -> State:
+    """The merged state of all rows of ``frame``."""
+    states = frame.mapInArrow(_partial(reader, kernel), "state binary")
+    count = partitions(frame)
+    if count is None or count > GROUPS:
+        states = states.repartition(GROUPS).mapInArrow(_join(kernel), "state binary")
+    return fold(kernel.merge, (decode(row[0]) for row in states.collect()), kernel.start())
+
+
+def _partial(
+    reader: Reader, kernel: Kernel[Any]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        single_thread()
+        state = kernel.start()
+        for batch in reader(batches):
+            state = kernel.add(state, batch)
+        yield _row(state)
+
+    return run
+
+
+def _join(kernel: Kernel[Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        states = (decode(value.as_py()) for batch in batches for value in batch.column(0))
+        yield _row(fold(kernel.merge, states, kernel.start()))
+
+    return run
+
+
+def _row(state: State) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([encode(state)], pa.binary())], ["state"])
+
+
+def single_thread() -> None:
+    """One BLAS thread in this task: Spark already runs one task per core."""
+    try:
+        from threadpoolctl import threadpool_limits
+    except ImportError:
+        return  # then OMP_NUM_THREADS rules, which Spark sets to spark.task.cpus
+    threadpool_limits(1)
+
+
+def partitions(frame: DataFrame) -> int | None:
+    """Number of partitions, or None where Spark Connect does not tell."""
+    return None if is_connect(frame.sparkSession) else frame.rdd.getNumPartitions()
+
+
+def slots(spark: SparkSession) -> int:
+    """How many tasks run at once."""
+    if is_connect(spark):
+        from pyspark.sql import functions as F
+
+        return max(1, spark.range(1024).select(F.spark_partition_id()).distinct().count())
+    return max(1, spark.sparkContext.defaultParallelism)
+
+
+def is_connect(spark: SparkSession) -> bool:
+    return type(spark).__module__.startswith("pyspark.sql.connect")
+
+
+@contextmanager
+def arrow_rows(spark: SparkSession, rows: int) -> Iterator[None]:
+    """Rows per Arrow batch for the jobs inside; the session's own setting comes back after."""
+    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+    before = spark.conf.get(name)
+    spark.conf.set(name, str(rows))
+    try:
+        yield
+    finally:
+        spark.conf.set(name, str(before))

@@ -1,0 +1,244 @@
+"""The PU table: from columns of any engine to checked, binned, packed blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from spark_pufs.core.bins import categories_by_count, equal_width_edges
+from spark_pufs.core.profile import MOST_VALUES, Profile, ProfileKernel
+from spark_pufs.core.quantiles import PASSES, RadixKernel, edges_from_prefixes, narrow, wanted_ranks
+from spark_pufs.core.schema import Schema, label_states, match, resolve
+from spark_pufs.core.surrogate import Labels
+from spark_pufs.engine import Blocks, Engine, Packer, Source
+from spark_pufs.errors import DataError, Fault, did_you_mean
+from spark_pufs.request import Request
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
+
+__all__ = ["PUTable", "Plan", "inspect", "pack"]
+
+IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A table that was read once and found fit: what will be packed, what is left out, what to look at."""
+
+    schema: Schema
+    profile: Profile
+    labels: Labels
+    states: Mapping[str, int]
+    features: tuple[str, ...]
+    dropped: Mapping[str, str]
+    warnings: tuple[str, ...]
+    source: Source
+
+
+@dataclass(frozen=True)
+class PUTable:
+    """Packed rows and everything known of them; feature i has ``bins[i]`` and stands i-th in ``layout``."""
+
+    plan: Plan
+    bins: tuple[Bins, ...]
+    layout: Layout
+    blocks: Blocks
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.plan.features
+
+
+def inspect(engine: Engine, request: Request) -> Plan:
+    """Resolve the columns, read the table once, and raise all faults together."""
+    schema, faults = resolve(
+        engine.columns(),
+        request.label.column,
+        request.include,
+        request.exclude,
+        request.keep,
+        request.categorical,
+    )
+    if schema.label not in [column.name for column in engine.columns()] or not schema.order:
+        raise DataError(faults)
+    source = engine.source(schema.numeric, schema.text, schema.label)
+    kernel = ProfileKernel(len(schema.numeric), len(schema.text))
+    profile = kernel.read(source.scan(kernel, "profile"))
+    states, label_faults = _labels(profile, request)
+    dropped = dict(schema.skipped) | _dropped(schema, profile)
+    features = tuple(name for name in schema.order if name not in dropped)
+    faults += label_faults + _named_features(request, features, dropped)
+    faults += _missing_faults(schema, profile, request)
+    if profile.rows and not features and not label_faults:
+        faults.append(_nothing_left(dropped))
+    if faults:
+        raise DataError(faults)
+    labels = Labels(*_by_state(profile, states))
+    return Plan(
+        schema,
+        profile,
+        labels,
+        states,
+        features,
+        dropped,
+        _warnings(schema, profile, labels, request),
+        source,
+    )
+
+
+def pack(plan: Plan, request: Request) -> PUTable:
+    """Bin every feature and pack the rows; nothing is read before the first count."""
+    bins = _bins(plan, request)
+    row = {name: i for i, name in enumerate(plan.features)}
+    pairs = [
+        tuple((i, row[name], bins[name]) for i, name in enumerate(columns) if name in row)
+        for columns in (plan.schema.numeric, plan.schema.text)
+    ]
+    ordered = tuple(bins[name] for name in plan.features)
+    blocks = plan.source.pack(Packer(pairs[0], pairs[1], plan.states))
+    return PUTable(plan, ordered, Layout(tuple(b.levels for b in ordered)), blocks)
+
+
+def _bins(plan: Plan, request: Request) -> dict[str, Bins]:
+    profile, schema = plan.profile, plan.schema
+    edges = _edges(plan, request)
+    bins = {}
+    for i, name in enumerate(schema.numeric):
+        missing = bool(profile.nulls[i] + profile.nans[i])
+        bins[name] = Bins(name, "numeric", edges=edges[i], missing=missing)
+    for i, name in enumerate(schema.text):
+        counts = profile.text_counts[i]
+        if counts is not None:
+            categories, pooled = categories_by_count(counts, request.max_categories)
+            bins[name] = Bins(
+                name, "text", categories=categories, pooled=pooled, missing=bool(profile.text_nulls[i])
+            )
+    return bins
+
+
+def _edges(plan: Plan, request: Request) -> list[tuple[float, ...]]:
+    profile = plan.profile
+    if request.binning == "equal-width":
+        spans = zip(profile.low, profile.high, strict=True)
+        return [equal_width_edges(low, high, request.bins) if low < high else () for low, high in spans]
+    present = profile.rows - profile.nulls - profile.nans
+    ranks = wanted_ranks(present, request.bins)
+    prefixes = np.zeros(ranks.shape, np.uint64)
+    for known in range(PASSES):
+        kernel = RadixKernel(prefixes, known)
+        prefixes, ranks = narrow(
+            kernel, plan.source.scan(kernel, f"quantiles {known + 1} of {PASSES}"), ranks
+        )
+    # An edge at the smallest value would open an empty first bin.
+    return [
+        tuple(float(e) for e in np.unique(row) if e > low)
+        for row, low in zip(edges_from_prefixes(prefixes), profile.low, strict=True)
+    ]
+
+
+def _labels(profile: Profile, request: Request) -> tuple[dict[str, int], list[Fault]]:
+    column = f"Column '{request.label.column}'"
+    if not profile.rows:
+        return {}, [Fault("Table", "has no rows", "Check the path, the date or the filter.")]
+    if profile.too_many_labels:
+        found = f"has over {MOST_VALUES:,} distinct values"
+        return {}, [Fault(column, found, "A label has a few values: name another column.")]
+    states, faults = label_states(profile.labels, request.label)
+    if faults:
+        return states, faults
+    positive = _by_state(profile, states)[0]
+    if not positive:
+        wanted = ", ".join(map(repr, request.label.positive))
+        found = ", ".join(repr(value) for value in list(profile.labels)[:5])
+        faults.append(
+            Fault(
+                column,
+                f"no row is labelled positive ({wanted}); found {found}",
+                "Name the value in label.positive.",
+            )
+        )
+    elif positive == profile.rows:
+        fix = "Add unlabelled rows: nothing can be learnt from positives alone."
+        faults.append(Fault(column, f"all {profile.rows:,} rows are labelled positive", fix))
+    return states, faults
+
+
+def _by_state(profile: Profile, states: Mapping[str, int]) -> tuple[int, int, int]:
+    """Rows labelled positive, labelled negative, unlabelled."""
+    rows = [0, 0, 0]
+    for value, count in profile.labels.items():
+        rows[UNLABELLED if value is None else states[value]] += count
+    return rows[LABELLED_POSITIVE], rows[LABELLED_NEGATIVE], rows[UNLABELLED]
+
+
+def _dropped(schema: Schema, profile: Profile) -> dict[str, str]:
+    """Constant columns, and text columns with too many values to count."""
+    dropped = {}
+    for i, name in enumerate(schema.numeric):
+        absent = profile.nulls[i] + profile.nans[i]
+        if profile.distinct[i] + (absent > 0) <= 1:
+            dropped[name] = "constant"
+        elif not profile.low[i] < profile.high[i] and not absent:
+            dropped[name] = "constant but for infinities"
+    for i, name in enumerate(schema.text):
+        counts = profile.text_counts[i]
+        if counts is None:
+            dropped[name] = f"text with over {MOST_VALUES:,} distinct values, likely an identifier"
+        elif len(counts) + (profile.text_nulls[i] > 0) <= 1:
+            dropped[name] = "constant"
+    return dropped
+
+
+def _named_features(request: Request, features: tuple[str, ...], dropped: Mapping[str, str]) -> list[Fault]:
+    """Features that options name one by one must be there."""
+    faults = []
+    for option, names in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
+        for name in names:
+            if not match([*features, *dropped], [name]):
+                faults.append(
+                    Fault(f"Option '{option}'", f"'{name}' is not a feature", did_you_mean(name, features))
+                )
+            elif option == "must" and not match(features, [name]):
+                why = next(why for left_out, why in dropped.items() if match([left_out], [name]))
+                faults.append(
+                    Fault("Option 'must'", f"'{name}' was left out ({why})", "Take it out of must.")
+                )
+    return faults
+
+
+def _missing_faults(schema: Schema, profile: Profile, request: Request) -> list[Fault]:
+    if request.missing != "error":
+        return []
+    counts = [*(profile.nulls + profile.nans), *profile.text_nulls]
+    return [
+        Fault(
+            f"Column '{name}'",
+            f"{count:,} of {profile.rows:,} values are missing",
+            "Fill them, or set missing: value.",
+        )
+        for name, count in zip([*schema.numeric, *schema.text], counts, strict=True)
+        if count
+    ]
+
+
+def _nothing_left(dropped: Mapping[str, str]) -> Fault:
+    few = "; ".join(f"'{name}' {why}" for name, why in list(dropped.items())[:3])
+    return Fault("Option 'features'", f"all {len(dropped)} features were left out ({few})", "Include others.")
+
+
+def _warnings(schema: Schema, profile: Profile, labels: Labels, request: Request) -> tuple[str, ...]:
+    notes = []
+    for i, name in enumerate(schema.numeric):
+        all_different = profile.distinct[i] > 0.9 * profile.rows > 0.9 * IDENTIFIER_ROWS
+        if all_different and profile.whole[i]:
+            notes.append(
+                f"Column '{name}': whole numbers, nearly all different: an identifier? Put it into keep or exclude."
+            )
+        if profile.infinite[i]:
+            notes.append(
+                f"Column '{name}': {profile.infinite[i]:,} infinite values, counted in the outer bins."
+            )
+    if request.label.negative and not labels.negative:
+        notes.append(f"Column '{schema.label}': no row has a value of label.negative.")
+    return tuple(notes)

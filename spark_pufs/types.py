@@ -1,0 +1,122 @@
+"""Frozen records that pass between the layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "LABELLED_NEGATIVE",
+    "LABELLED_POSITIVE",
+    "LABEL_STATES",
+    "UNLABELLED",
+    "Bins",
+    "Block",
+    "Column",
+    "Kind",
+    "LabelRule",
+    "Layout",
+    "RawBatch",
+    "Text",
+]
+
+# The label axis of every count table.
+UNLABELLED, LABELLED_POSITIVE, LABELLED_NEGATIVE = 0, 1, 2
+LABEL_STATES = 3
+
+Kind = Literal["numeric", "text", "unsupported"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column as the source declares it; ``type`` is the source's own word for it."""
+
+    name: str
+    kind: Kind
+    type: str
+
+
+@dataclass(frozen=True)
+class LabelRule:
+    """Which values of the label column mean what. Null is always unlabelled; ``"*"`` stands for all others."""
+
+    column: str
+    positive: tuple[Any, ...] = (1,)
+    negative: tuple[Any, ...] = ()
+    unlabelled: tuple[Any, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text column of a batch, dictionary-encoded: ``codes`` (n,) int, -1 for null, into ``values``."""
+
+    codes: NDArray[np.int32]
+    values: list[str]
+
+
+@dataclass(frozen=True)
+class RawBatch:
+    """Some rows of the source: numeric (n, D1) float64 with NaN where null, nulls (D1,) counted apart."""
+
+    numeric: NDArray[np.float64]
+    nulls: NDArray[np.int64]
+    text: list[Text]
+    label: Text
+
+    @property
+    def rows(self) -> int:
+        return len(self.label.codes)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """How one feature becomes small integer codes.
+
+    Numeric: code = number of ``edges`` that are <= x, so there are len(edges) + 1 levels. Text: position in
+    ``categories``, then one level for all others if ``pooled``. Null and NaN get the last level if ``missing``.
+    """
+
+    name: str
+    kind: Kind
+    edges: tuple[float, ...] = ()
+    categories: tuple[str, ...] = ()
+    pooled: bool = False
+    missing: bool = False
+
+    @property
+    def levels(self) -> int:
+        known = len(self.edges) + 1 if self.kind == "numeric" else len(self.categories) + self.pooled
+        return known + self.missing
+
+
+@dataclass(frozen=True)
+class Block:
+    """Packed rows, column-major: codes (D, n) uint8, label (n,) uint8 of label states."""
+
+    codes: NDArray[np.uint8]
+    label: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each feature's levels lie on the level axis of a count table."""
+
+    levels: tuple[int, ...]
+    offsets: NDArray[np.int64] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", np.concatenate([[0], np.cumsum(self.levels)]).astype(np.int64))
+
+    @property
+    def features(self) -> int:
+        return len(self.levels)
+
+    @property
+    def total(self) -> int:
+        return int(self.offsets[-1])
+
+    def span(self, feature: int) -> slice:
+        return slice(int(self.offsets[feature]), int(self.offsets[feature + 1]))

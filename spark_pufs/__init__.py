@@ -1,10 +1,17 @@
 """Feature selection for tables with a few labelled positives and no negatives, on Apache Spark or in memory."""
 
-from spark_pufs.api import methods, select
-from spark_pufs.core.power import power, power_report, sample_size
-from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, PufsError, Stopped
-from spark_pufs.selection import Selection
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from spark_pufs.version import __version__
+
+if TYPE_CHECKING:
+    from spark_pufs.api import methods, select
+    from spark_pufs.core.power import power, power_report, sample_size
+    from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, PufsError, Stopped
+    from spark_pufs.selection import Selection
 
 __all__ = [
     "ConfigError",
@@ -20,3 +27,24 @@ __all__ = [
     "sample_size",
     "select",
 ]
+
+# Names are loaded when first used: a Spark worker imports single kernels and must not pay for the rest.
+_HOMES = {
+    "methods": "api",
+    "select": "api",
+    "power": "core.power",
+    "power_report": "core.power",
+    "sample_size": "core.power",
+    "Selection": "selection",
+    "ConfigError": "errors",
+    "DataError": "errors",
+    "EnvironmentFault": "errors",
+    "PufsError": "errors",
+    "Stopped": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'spark_pufs' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"spark_pufs.{_HOMES[name]}"), name)

@@ -92,11 +92,11 @@ def methods() -> pd.DataFrame:
 def engine_for(table: Any) -> Engine:
     """The engine that can read ``table``."""
     if isinstance(table, pd.DataFrame):
-        from spark_pufs.local import LocalEngine
+        from spark_pufs.local.engine import LocalEngine
 
         return LocalEngine(table)
     if hasattr(table, "sparkSession"):
-        from spark_pufs.spark import SparkEngine
+        from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
     found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"

@@ -6,6 +6,8 @@ state for any order and partitioning of the rows; it never brings rows to the ca
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,7 +18,9 @@ from spark_pufs.core.bins import code_numeric, code_text
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.types import Bins, Block, Column, RawBatch
 
-__all__ = ["Blocks", "Engine", "Packer", "Pass", "Source"]
+__all__ = ["Blocks", "Engine", "Packer", "Pass", "Source", "record"]
+
+log = logging.getLogger("spark_pufs")
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,12 @@ class Pass:
 
     what: str
     seconds: float
+
+
+def record(passes: list[Pass], what: str, began: float) -> None:
+    """Note a pass that started at ``began`` (perf_counter) and has just ended."""
+    passes.append(Pass(what, time.perf_counter() - began))
+    log.info("pass %d: %s (%.1f s)", len(passes), what, passes[-1].seconds)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from spark_pufs.selectors.base import Limits, Outcome, Task, limits_of, read_opt
 from spark_pufs.table import Plan, PUTable, inspect, pack
 from spark_pufs.version import __version__
 
-__all__ = ["execute", "fingerprint", "prepare", "select_with"]
+__all__ = ["check", "execute", "fingerprint", "prepare", "select_with"]
 
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
@@ -31,9 +31,14 @@ def select_with(engine: Engine, request: Request) -> Selection:
     return execute(engine, prepare(engine, request), request)
 
 
+def check(request: Request) -> None:
+    """What can be wrong without looking at a table: the method's name and its options."""
+    read_options(method_named(request.method), request.options)
+
+
 def prepare(engine: Engine, request: Request) -> Plan:
     """All that can be wrong is found here, before the work."""
-    read_options(method_named(request.method), request.options)
+    check(request)
     plan = inspect(engine, request)
     limits_of(request, plan.features)
     return plan

@@ -62,14 +62,14 @@ class Sample:
     clip: float
 
     @property
-    def X(self) -> Singles:
+    def X(self) -> Singles:  # noqa: N802 - the matrix keeps its name
         """The standardised columns (N, D)."""
         return self.Z[:, : self.features]
 
     @property
     def features(self) -> int:
         """D."""
-        return self.Z.shape[1] // 2
+        return len(self.center)
 
     @property
     def total_labelled(self) -> float:

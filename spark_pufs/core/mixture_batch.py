@@ -142,7 +142,8 @@ def draw_rows(weight: Floats, steps: int, batch: int, rng: np.random.Generator) 
     edges = np.cumsum(weight[order])
     points = (np.arange(steps * rows) + rng.random()) * (edges[-1] / (steps * rows))
     drawn = order[np.minimum(np.searchsorted(edges, points, side="right"), len(order) - 1)]
-    return drawn.reshape(rows, steps).T
+    batches: NDArray[np.intp] = drawn.reshape(rows, steps).T
+    return batches
 
 
 def likeliest(density: Singles) -> NDArray[np.int64]:

@@ -91,7 +91,7 @@ class ProfileKernel:
             "infinite": (~finite & ~nan).sum(axis=0),
             "low": np.where(finite, X, np.inf).min(axis=0),
             "high": np.where(finite, X, -np.inf).max(axis=0),
-            "fractions": (finite & (X != np.floor(X))).sum(axis=0),
+            "fractions": (finite & (np.floor(X) != X)).sum(axis=0),
             "sketch": _sketch(hashes, ~nan, largest_kept),
             "text_nulls": np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
             "text_counts": [_text_counts(t) for t in batch.text],

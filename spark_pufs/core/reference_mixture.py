@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.mixture_batch import MixtureSettings, draw_rows, likeliest, starting_rows
+from spark_pufs.core.mixture_batch import MixtureSettings, draw_rows, likeliest
 
 __all__ = ["Dense", "clusters_of", "dense_log_density", "fit_dense", "fit_sklearn"]
 
@@ -32,24 +32,17 @@ class Dense:
 
 
 def fit_dense(X: Singles, weight: Floats, settings: MixtureSettings, rng: np.random.Generator) -> Dense:
-    """EM with full or tied covariance on X (N, d) standardised, from random rows and unit covariance."""
-    size = X.shape[1]
-    start = starting_rows(weight, settings.components, rng)
-    Q = _products(X[draw_rows(weight, 1, FIT_ROWS, rng)[0]])
-    components = settings.components
-    current = Dense(
-        np.full(components, 1 / components),
-        X[start].astype(np.float64),
-        np.tile(np.eye(size), (components, 1, 1)),
-    )
+    """EM with full or tied covariance on X (N, d) standardised, from the rows nearest to spread-out seeds."""
+    rows = X[draw_rows(weight, 1, FIT_ROWS, rng)[0]]
+    Q = _products(rows)
+    density = _nearest(rows, _spread_seeds(rows, settings.components, rng))
+    current = _m_step(density, Q, rows.shape[1], settings)
     for _ in range(settings.steps):
         density = _log_products(Q, current)
         density -= density.max(axis=0)
         np.exp(density, out=density)
         density /= density.sum(axis=0)
-        current = _m_step(
-            density.sum(axis=1, dtype=np.float64), (density @ Q).astype(np.float64), size, settings
-        )
+        current = _m_step(density, Q, rows.shape[1], settings)
     return current
 
 
@@ -69,7 +62,9 @@ def fit_sklearn(
 
     rows = np.arange(len(X)) if np.ptp(weight) == 0 else draw_rows(weight, 1, len(X), rng)[0]
     model = GaussianMixture(min(settings.components, len(X)), random_state=int(rng.integers(2**31)))
-    data = X.astype(np.float64) if X.shape[1] else np.zeros((len(X), 1))
+    data = X.astype(np.float64)
+    if len(data) < 2:  # it refuses a single row
+        return np.zeros(len(data), np.int64), Dense(np.ones(1), data, np.eye(X.shape[1])[None])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # "did not converge", "fewer distinct points than clusters"
         model.fit(data[rows])
@@ -94,7 +89,7 @@ def _products(X: Singles) -> Singles:
 
 
 def _log_products(Q: Singles, current: Dense) -> Singles:
-    components, size = current.mean.shape
+    size = current.mean.shape[1]
     lower = np.linalg.cholesky(current.covariance)
     inverse = np.linalg.inv(lower)
     precision = np.swapaxes(inverse, 1, 2) @ inverse
@@ -105,11 +100,33 @@ def _log_products(Q: Singles, current: Dense) -> Singles:
     log_root = np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
     constant = np.log(current.weight) - log_root - 0.5 * (linear * current.mean).sum(axis=1)
     W = np.hstack([linear, quadratic]).astype(np.float32)
-    return (W @ Q.T).astype(np.float32, copy=False) + constant.astype(np.float32)[:, None]
+    density: Singles = W @ Q.T
+    density += constant.astype(np.float32)[:, None]
+    return density
 
 
-def _m_step(share: Floats, moment: Floats, size: int, settings: MixtureSettings) -> Dense:
-    """Besides the batch every component sees ``prior`` rows with mean 0 and unit covariance; ``floor`` goes on top."""
+def _spread_seeds(X: Singles, components: int, rng: np.random.Generator) -> Singles:
+    """Rows (K, d) drawn by squared distance to those already drawn (Arthur & Vassilvitskii 2007)."""
+    seeds = [X[rng.integers(len(X))]]
+    distance = np.full(len(X), np.inf)
+    for _ in range(components - 1):
+        distance = np.minimum(distance, ((X - seeds[-1]) ** 2).sum(axis=1, dtype=np.float64))
+        total = np.cumsum(distance)
+        drawn = np.searchsorted(total, rng.random() * total[-1], side="right")
+        seeds.append(X[min(int(drawn), len(X) - 1)])
+    return np.stack(seeds)
+
+
+def _nearest(X: Singles, seeds: Singles) -> Singles:
+    """Hard responsibilities (K, N)."""
+    closeness = seeds @ X.T - 0.5 * (seeds**2).sum(axis=1)[:, None]
+    return (likeliest(closeness) == np.arange(len(seeds))[:, None]).astype(np.float32)
+
+
+def _m_step(responsibility: Singles, Q: Singles, size: int, settings: MixtureSettings) -> Dense:
+    """Besides its rows every component sees ``prior`` rows with mean 0 and unit covariance; ``floor`` on top."""
+    moment = (responsibility @ Q).astype(np.float64)
+    share = responsibility.sum(axis=1, dtype=np.float64)
     total = share + settings.prior
     mean = moment[:, :size] / total[:, None]
     upper = np.triu_indices(size)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Budget", "fill", "race", "repair"]
+__all__ = ["Budget", "fill", "race", "repair", "repair_within"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -75,10 +75,13 @@ def repair(
     np.int64(2)
     """
     limits = Budget.of(costs, budget, must, never)
-    probability = np.asarray(theta, np.float64)
-    start = (np.asarray(mask, np.bool_) | limits.must) & ~limits.never
-    kept = _drop(start, probability, limits, rng)
-    return fill(kept, race(probability, rng), limits)
+    return repair_within(np.asarray(mask, np.bool_), np.asarray(theta, np.float64), limits, rng)
+
+
+def repair_within(mask: Mask, theta: Floats, limits: Budget, rng: np.random.Generator) -> Mask:
+    """``repair`` with the costs already checked."""
+    kept = _drop((mask | limits.must) & ~limits.never, theta, limits, rng)
+    return fill(kept, race(theta, rng), limits)
 
 
 def fill(mask: Mask, order: NDArray[np.intp], limits: Budget) -> Mask:
@@ -120,7 +123,7 @@ def race(weight: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
     over features that do not fit leaves the draws among the others as they were.
     """
     clock = rng.standard_exponential(weight.shape)
-    excluded = weight <= 0
+    excluded = weight < 1e-200
     # Two keys instead of a division by zero: excluded features come last, in random order.
     return np.lexsort((clock / np.where(excluded, 1.0, weight), excluded))
 

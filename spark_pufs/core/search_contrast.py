@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -63,7 +61,6 @@ class ContrastSearch:
         room = max(budget.count - int(budget.must.sum()), 1)
         self.fractions = _distinct(self.settings.fractions, room)
         self.generation = 0
-        self.masks: list[NDArray[np.uint8]] = []
         self.values: list[Floats] = []
         self.history: list[Floats] = []
         self.best_f, self.best_mask = -np.inf, np.zeros(features, np.bool_)
@@ -98,7 +95,6 @@ class ContrastSearch:
         if scores.shape != (len(masks),) or not np.isfinite(scores).all():
             raise ValueError(f"expected {len(masks)} finite scores, got shape {scores.shape}")
         self._learn(masks, scores)
-        self.masks.append(np.packbits(masks, axis=1))
         self.values.append(scores)
         self.generation += 1
         self._conclude()
@@ -112,6 +108,16 @@ class ContrastSearch:
         """Features whose theta is neither near 0 nor near 1."""
         edge = self.settings.settled
         return int(((self.theta > edge) & (self.theta < 1 - edge)).sum())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Everything that ``restore`` needs besides the arguments: arrays, numbers and strings only."""
+        return {"name": self.name, "generation": self.generation, "values": np.array(self.values)}
+
+    def restore(self, state: Mapping[str, Any]) -> ContrastSearch:
+        """Go on from a ``state_dict`` of a search with the same arguments: the scores are told again."""
+        for values in np.asarray(state["values"], np.float64):
+            self.tell(values)
+        return self
 
     def _draw(self, fraction: float, sharp: bool, rng: np.random.Generator) -> Mask:
         """A mask within the budget, thinned to a fraction of its features."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from pandas.api import types as kinds
 
 from spark_pufs.core.kernel import Kernel, State
-from spark_pufs.engine import Packer, Pass
+from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.raw import plain_text, raw_batch
 from spark_pufs.types import Block, Column, Kind, RawBatch
@@ -99,7 +99,7 @@ def _scan(kernel: Kernel[Any], batches: Iterator[Any], what: str, passes: list[P
     state = kernel.start()
     for batch in batches:
         state = kernel.add(state, batch)
-    passes.append(Pass(what, time.perf_counter() - began))
+    record(passes, what, began)
     return state
 
 

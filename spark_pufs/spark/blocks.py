@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from spark_pufs.core.kernel import Kernel, State
-from spark_pufs.engine import Packer, Pass
+from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.spark import scan
 from spark_pufs.types import Block
 
@@ -58,7 +58,7 @@ class SparkBlocks:
         began = time.perf_counter()
         with scan.arrow_rows(self._frame.sparkSession, BLOCKS_PER_BATCH):
             state = scan.reduce(self._frame, read_blocks, kernel)
-        self._passes.append(Pass(what, time.perf_counter() - began))
+        record(self._passes, what, began)
         return state
 
     def release(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from spark_pufs.core.kernel import Kernel, State
-from spark_pufs.engine import Packer, Pass
+from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.raw import raw_batch
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import SparkBlocks, pack_blocks
@@ -62,7 +62,7 @@ class SparkSource:
     def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
         began = time.perf_counter()
         state = scan.reduce(self._frame, self._reader, kernel)
-        self._passes.append(Pass(what, time.perf_counter() - began))
+        record(self._passes, what, began)
         return state
 
     def pack(self, packer: Packer) -> SparkBlocks:

@@ -1,0 +1,145 @@
+"""The console command. Exit codes: 0 done, 2 configuration, 3 data, 4 environment, 5 stopped, 1 anything else."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.table import Table
+
+from spark_pufs.config import load_config
+from spark_pufs.core.power import power_report
+from spark_pufs.demo import demo_config, found_text, write_example
+from spark_pufs.errors import PufsError, Stopped
+from spark_pufs.job import run_select
+from spark_pufs.selectors import METHODS, method_named
+from spark_pufs.version import __version__
+
+__all__ = ["app", "main", "run"]
+
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+log = logging.getLogger("spark_pufs")
+
+
+def main() -> None:
+    """Run the command and leave with an exit code that a scheduler can act on."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of one command."""
+    try:
+        app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
+    except PufsError as error:
+        errors.print(f"error: {error}", style="red", markup=False)
+        return error.exit_code
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        errors.print("stopped", style="yellow")
+        return Stopped.exit_code
+    except Exception as error:
+        log.debug("unexpected", exc_info=True)
+        errors.print(f"error: {type(error).__name__}: {error}", style="red", markup=False)
+        return 1
+    return 0
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+@click.option("--verbose", "-v", is_flag=True, help="Say more.")
+def app(verbose: bool) -> None:
+    """Feature selection for tables with a few labelled positives and no negatives."""
+    handler: logging.Handler
+    if errors.is_terminal:
+        handler = RichHandler(console=errors, show_path=False)
+    else:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    log.handlers, log.propagate = [handler], False
+    log.setLevel(logging.DEBUG if verbose else logging.WARNING if errors.is_terminal else logging.INFO)
+
+
+@app.command()
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/demo"), help="Where it all goes.")
+@click.option("--method", default="semi-jmi", help="See `spark-pufs methods`.")
+def demo(out: Path, method: str) -> None:
+    """The built-in example, end to end, with a report to open."""
+    method_named(method)
+    write_example(out / "table.parquet")
+    with progress() as note:
+        report = run_select(demo_config(out, method), note=note)
+    if report.selection is not None:
+        click.echo(found_text(report.selection))
+    click.echo(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
+
+
+@app.command()
+@click.option("--config", type=click.Path(path_type=Path), required=True, help="YAML; conf/select_features.yaml explains it.")
+@click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
+@click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
+def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
+    """Choose features as a configuration says."""
+    loaded = load_config(config, overrides)
+    with progress() as note:
+        report = run_select(loaded, dry_run, note)
+    for warning in report.selection.warnings if report.selection else ():
+        errors.print(f"look at: {warning}", style="yellow", markup=False)
+    click.echo(report.message)
+
+
+@app.command()
+@click.option("--prior", type=float, required=True, help="Believed share of positives, p(y=1).")
+@click.option("--prior-high", type=float, help="Upper end, where the belief is a range.")
+@click.option("--labelled", type=int, required=True, help="Rows labelled positive.")
+@click.option("--rows", type=int, required=True, help="Rows in the table.")
+@click.option("--effect", type=float, multiple=True, help="Mutual information in nats; may be repeated.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
+@click.option("--levels", type=int, default=5, show_default=True, help="Levels (bins) of the feature.")
+@click.option("--target", type=float, default=0.8, show_default=True, help="Power to reach.")
+def power(
+    prior: float,
+    prior_high: float | None,
+    labelled: int,
+    rows: int,
+    effect: tuple[float, ...],
+    alpha: float,
+    levels: int,
+    target: float,
+) -> None:
+    """How strong a dependence can be seen, and how many rows and labels it takes."""
+    belief = prior if prior_high is None else (prior, prior_high)
+    report = power_report(belief, labelled, rows, effect=effect or None, alpha=alpha, levels=levels, target=target)
+    click.echo(str(report))
+
+
+@app.command()
+def methods() -> None:
+    """Every method: what it does, what it assumes, when to use it."""
+    table = Table("method", "what it does", "assumes", "use it for", title=f"spark_pufs {__version__}")
+    for method in METHODS.values():
+        table.add_row(method.name, method.summary, method.assumes, method.use_when)
+    Console().print(table)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A spinner that says what is being done on a terminal, a log line elsewhere."""
+    if not errors.is_terminal:
+        yield log.info
+        return
+    with errors.status("") as status:
+        yield lambda what: status.update(f"{what} ...")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""YAML to a checked run configuration; an unknown key is an error with a suggestion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.request import Request
+from spark_pufs.types import LabelRule
+
+__all__ = ["RunConfig", "load_config", "with_overrides"]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceConfig(_Section):
+    """Where the table is: a path with a format, or a catalog table."""
+
+    path: str | None = None
+    table: str | None = None
+    format: str = "parquet"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_of(self) -> SourceConfig:
+        if (self.path is None) == (self.table is None):
+            raise ValueError("give either path or table")
+        return self
+
+
+class LabelConfig(_Section):
+    """The label column and what its values mean."""
+
+    column: str
+    positive: list[Any] = [1]
+    negative: list[Any] = []
+    unlabelled: list[Any] = [0]
+
+
+class FeaturesConfig(_Section):
+    """Names or globs."""
+
+    include: list[str] = ["*"]
+    exclude: list[str] = []
+    keep: list[str] = []
+    categorical: list[str] = []
+
+
+class SelectConfig(BaseModel):
+    """The method, the common options, and under any other name the method's own options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    method: str = "semi-jmi"
+
+
+class OutputConfig(_Section):
+    """The run directory."""
+
+    path: str
+    overwrite: bool = False
+
+
+class SparkConfig(_Section):
+    """Session settings; ``master`` is ignored under spark-submit, which has its own."""
+
+    master: str = "local[*]"
+    conf: dict[str, str] = Field(default_factory=dict)
+
+
+class RunConfig(_Section):
+    """One file, one run."""
+
+    source: SourceConfig
+    label: LabelConfig
+    features: FeaturesConfig = FeaturesConfig()
+    select: SelectConfig = SelectConfig()
+    output: OutputConfig
+    spark: SparkConfig = SparkConfig()
+
+    def request(self) -> Request:
+        """The part that decides the answer."""
+        given = {"method": self.select.method, **(self.select.model_extra or {})}
+        common = {name: _tuples(given.pop(name)) for name in _COMMON if name in given}
+        rule = LabelRule(
+            self.label.column, tuple(self.label.positive), tuple(self.label.negative), tuple(self.label.unlabelled)
+        )
+        columns = {name: tuple(value) for name, value in self.features.model_dump().items()}
+        return Request(label=rule, **columns, **common, options=given)
+
+
+_COMMON = {field.name for field in fields(Request)} - {
+    "label", "include", "exclude", "keep", "categorical", "options",
+}  # fmt: skip
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
+    """Read a YAML file and apply ``section.key=value`` overrides; all faults come as one error."""
+    try:
+        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        why = " ".join(str(error).split())
+        raise ConfigError(Fault(f"Configuration '{path}'", f"is not YAML: {why}", "Mend the file.")) from error
+    if not isinstance(loaded, dict):
+        found = f"expected sections such as source and label, found {type(loaded).__name__}"
+        raise ConfigError(Fault(f"Configuration '{path}'", found, "See conf/select_features.yaml."))
+    return parse(with_overrides(loaded, overrides))
+
+
+def parse(values: Mapping[str, Any]) -> RunConfig:
+    """Check plain values against the model."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError([_fault(detail) for detail in error.errors()]) from error
+
+
+def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """``select.k=10`` replaces one value; the right side is YAML.
+
+    >>> with_overrides({"select": {"k": 5}}, ["select.k=10", "label.positive=[1, 2]"])
+    {'select': {'k': 10}, 'label': {'positive': [1, 2]}}
+    """
+    result = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
+    for override in overrides:
+        name, equals, text = override.partition("=")
+        section, dot, key = name.partition(".")
+        if not (equals and dot and key):
+            raise ConfigError(Fault(f"Override '{override}'", "expected section.key=value", "For example select.k=10."))
+        inner = result.setdefault(section, {})
+        if not isinstance(inner, dict):
+            raise ConfigError(Fault(f"Override '{override}'", f"'{section}' is not a section", "Mend the file first."))
+        try:
+            inner[key] = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(Fault(f"Override '{override}'", "its value is not YAML", "Quote it.")) from error
+    return result
+
+
+def _fault(detail: Any) -> Fault:
+    where = ".".join(str(part) for part in detail["loc"]) or "the file"
+    if detail["type"] == "extra_forbidden":
+        return Fault(f"Setting '{where}'", "is not known", did_you_mean(str(detail["loc"][-1]), _known(detail["loc"])))
+    if detail["type"] == "missing":
+        return Fault(f"Setting '{where}'", "is missing", "Add it; conf/select_features.yaml explains every key.")
+    got = f", got {detail['input']!r}" if not isinstance(detail["input"], Mapping) else ""
+    message = detail["msg"].removeprefix("Value error, ")
+    return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, "See conf/select_features.yaml.")
+
+
+def _known(location: Sequence[Any]) -> Iterable[str]:
+    model: type[BaseModel] = RunConfig
+    for part in location[:-1]:
+        inner = model.model_fields[str(part)].annotation
+        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+            break
+        model = inner
+    return model.model_fields
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

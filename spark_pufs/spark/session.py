@@ -1,0 +1,112 @@
+"""A quiet Spark session of our own, or the one that spark-submit prepared; Java is checked first."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spark_pufs.errors import EnvironmentFault, Fault
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["check_java", "java_version", "open_session", "under_submit"]
+
+log = logging.getLogger("spark_pufs")
+
+LEAST_JAVA = 17
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    # Without it each Python task waits some 40 ms for a delayed ACK on the loopback socket (Spark 4.1 and later).
+    "spark.python.unix.domain.socket.enabled": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+}
+
+
+def under_submit() -> bool:
+    """Whether spark-submit started this program."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
+    """The session to work in."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        fix = "Install spark-pufs[spark], or run with the spark-submit of your cluster."
+        raise EnvironmentFault(Fault("Package 'pyspark'", "is not installed", fix)) from error
+    if under_submit():
+        return _configured(SparkSession.builder, conf).getOrCreate()
+    if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
+        return _configured(SparkSession.builder.remote(os.environ.get("SPARK_REMOTE", master)), conf).getOrCreate()
+    check_java()
+    # Workers run `python3` from the PATH unless told: that one may lack our packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = _configured(SparkSession.builder.master(master).appName("spark-pufs"), {**SETTINGS, **conf})
+    with _stderr_to_file() as noise:
+        try:
+            return builder.getOrCreate()
+        except Exception as error:  # py4j and pyspark raise many kinds; all mean that no session came up
+            raise EnvironmentFault(_no_session(master, error, noise)) from error
+
+
+def check_java() -> None:
+    """Raise unless a usable Java is there."""
+    version = java_version()
+    if version is None or version < LEAST_JAVA:
+        found = "none was found" if version is None else f"found version {version}"
+        fix = f"Install Java {LEAST_JAVA} (Debian, Ubuntu: openjdk-17-jre-headless) or set JAVA_HOME."
+        raise EnvironmentFault(Fault("Java", f"Spark needs version {LEAST_JAVA} or later, {found}", fix))
+
+
+def java_version() -> int | None:
+    """Major version of the Java that Spark would start."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None:
+        return None
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(match.group(1)) if match else None
+
+
+def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> SparkSession.Builder:
+    for name, value in conf.items():
+        builder = builder.config(name, value)
+    return builder
+
+
+@contextmanager
+def _stderr_to_file() -> Iterator[Path]:
+    """What the JVM says while it starts, and later, goes to a file: it inherits our standard error when it starts."""
+    noise = Path(tempfile.gettempdir(), f"spark-pufs-{os.getpid()}.spark.log")
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with noise.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield noise
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        log.debug("Spark's own messages are in %s", noise)
+
+
+def _no_session(master: str, error: Exception, noise: Path) -> Fault:
+    tail = noise.read_text(errors="replace").strip().splitlines()[-1:] if noise.exists() else []
+    why = str(error).strip().splitlines()[:1]
+    return Fault(f"Spark master '{master}'", f"no session: {'; '.join([*why, *tail])}", f"Spark's messages: {noise}")

@@ -84,7 +84,9 @@ def demo(out: Path, method: str) -> None:
 
 
 @app.command()
-@click.option("--config", type=click.Path(path_type=Path), required=True, help="YAML; conf/select_features.yaml explains it.")
+@click.option(
+    "--config", type=click.Path(path_type=Path), required=True, help="YAML; conf/select_features.yaml explains it."
+)
 @click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
 @click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
 def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:

@@ -93,7 +93,7 @@ class RunConfig(_Section):
         rule = LabelRule(
             self.label.column, tuple(self.label.positive), tuple(self.label.negative), tuple(self.label.unlabelled)
         )
-        columns = {name: tuple(value) for name, value in self.features.model_dump().items()}
+        columns: dict[str, Any] = {name: tuple(value) for name, value in self.features.model_dump().items()}
         return Request(label=rule, **columns, **common, options=given)
 
 
@@ -107,7 +107,9 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
     try:
         loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")) from error
+        raise ConfigError(
+            Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")
+        ) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         why = " ".join(str(error).split())
         raise ConfigError(Fault(f"Configuration '{path}'", f"is not YAML: {why}", "Mend the file.")) from error

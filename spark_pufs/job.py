@@ -29,9 +29,7 @@ class Report:
     message: str
 
 
-def run_select(
-    config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None
-) -> Report:
+def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
     """Read, check, select, write. Nothing is written before everything is computed."""
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import plain_errors, read_table

@@ -127,9 +127,7 @@ def _prior_ok(prior: Any) -> bool:
     if prior is None:
         return True
     ends = prior if isinstance(prior, tuple) else (prior, prior)
-    numbers = len(ends) == 2 and all(
-        isinstance(end, int | float) and not isinstance(end, bool) for end in ends
-    )
+    numbers = len(ends) == 2 and all(isinstance(end, int | float) and not isinstance(end, bool) for end in ends)
     return numbers and 0 < ends[0] <= ends[1] < 1
 
 

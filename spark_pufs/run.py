@@ -44,9 +44,7 @@ def prepare(engine: Engine, request: Request) -> Plan:
     return plan
 
 
-def execute(
-    engine: Engine, plan: Plan, request: Request, note: Callable[[str], None] = lambda what: None
-) -> Selection:
+def execute(engine: Engine, plan: Plan, request: Request, note: Callable[[str], None] = lambda what: None) -> Selection:
     """Pack the rows and run the method; ``note`` hears what is being done."""
     began = time.perf_counter()
     method = method_named(request.method)

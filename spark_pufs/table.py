@@ -111,9 +111,7 @@ def _bins(plan: Plan, request: Request) -> dict[str, Bins]:
         counts = profile.text_counts[i]
         if counts is not None:
             categories, pooled = categories_by_count(counts, request.max_categories)
-            bins[name] = Bins(
-                name, "text", categories=categories, pooled=pooled, missing=bool(profile.text_nulls[i])
-            )
+            bins[name] = Bins(name, "text", categories=categories, pooled=pooled, missing=bool(profile.text_nulls[i]))
     return bins
 
 
@@ -127,9 +125,7 @@ def _edges(plan: Plan, request: Request) -> list[tuple[float, ...]]:
     prefixes = np.zeros(ranks.shape, np.uint64)
     for known in range(PASSES):
         kernel = RadixKernel(prefixes, known)
-        prefixes, ranks = narrow(
-            kernel, plan.source.scan(kernel, f"quantiles {known + 1} of {PASSES}"), ranks
-        )
+        prefixes, ranks = narrow(kernel, plan.source.scan(kernel, f"quantiles {known + 1} of {PASSES}"), ranks)
     # An edge at the smallest value would open an empty first bin.
     return [
         tuple(float(e) for e in np.unique(row) if e > low)
@@ -196,14 +192,10 @@ def _named_features(request: Request, features: tuple[str, ...], dropped: Mappin
     for option, names in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
         for name in names:
             if not match([*features, *dropped], [name]):
-                faults.append(
-                    Fault(f"Option '{option}'", f"'{name}' is not a feature", did_you_mean(name, features))
-                )
+                faults.append(Fault(f"Option '{option}'", f"'{name}' is not a feature", did_you_mean(name, features)))
             elif option == "must" and not match(features, [name]):
                 why = next(why for left_out, why in dropped.items() if match([left_out], [name]))
-                faults.append(
-                    Fault("Option 'must'", f"'{name}' was left out ({why})", "Take it out of must.")
-                )
+                faults.append(Fault("Option 'must'", f"'{name}' was left out ({why})", "Take it out of must."))
     return faults
 
 
@@ -236,9 +228,7 @@ def _warnings(schema: Schema, profile: Profile, labels: Labels, request: Request
                 f"Column '{name}': whole numbers, nearly all different: an identifier? Put it into keep or exclude."
             )
         if profile.infinite[i]:
-            notes.append(
-                f"Column '{name}': {profile.infinite[i]:,} infinite values, counted in the outer bins."
-            )
+            notes.append(f"Column '{name}': {profile.infinite[i]:,} infinite values, counted in the outer bins.")
     if request.label.negative and not labels.negative:
         notes.append(f"Column '{schema.label}': no row has a value of label.negative.")
     return tuple(notes)

@@ -127,9 +127,7 @@ class SetKernel:
         keys, position = np.unique(self._keys(block), return_inverse=True)
         counts = np.empty((len(keys), self.layout.total), np.int64)
         for feature, column in enumerate(block.codes):
-            counts[:, self.layout.span(feature)] = _cross(
-                position, column, len(keys), self.layout.levels[feature]
-            )
+            counts[:, self.layout.span(feature)] = _cross(position, column, len(keys), self.layout.levels[feature])
         return self.merge(state, {"keys": keys, "counts": counts})
 
     def merge(self, left: State, right: State) -> State:
@@ -145,9 +143,7 @@ class SetKernel:
         return key * LABEL_STATES + block.label
 
 
-def _cross(
-    rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int
-) -> NDArray[np.int64]:
+def _cross(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int) -> NDArray[np.int64]:
     """Joint counts (height, width) of two code vectors."""
     joint = rows.astype(np.int64) * width + columns
     return np.bincount(joint, minlength=height * width).reshape(height, width)

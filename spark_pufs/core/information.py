@@ -49,12 +49,7 @@ def mutual_information(counts: Counts) -> float:
 def conditional_mutual_information(counts: Counts) -> float:
     """I(X;Y|Z) of a table (Z, X, Y)."""
     n = counts.astype(np.float64)
-    ratio = (
-        _log(n)
-        + _log(n.sum((1, 2), keepdims=True))
-        - _log(n.sum(1, keepdims=True))
-        - _log(n.sum(2, keepdims=True))
-    )
+    ratio = _log(n) + _log(n.sum((1, 2), keepdims=True)) - _log(n.sum(1, keepdims=True)) - _log(n.sum(2, keepdims=True))
     total = n.sum()
     return max(0.0, float((n * ratio).sum() / total)) if total else 0.0
 
@@ -91,9 +86,7 @@ def class_given_feature(counts: Counts, layout: Layout) -> Estimate:
     total = first.sum()
     if not total:
         return np.zeros(layout.features), np.zeros(layout.features)
-    ratio = (
-        _log(n) + _log(first.sum(axis=0))[None, :, None] - _log(n.sum(axis=0))[None] - _log(first)[:, :, None]
-    )
+    ratio = _log(n) + _log(first.sum(axis=0))[None, :, None] - _log(n.sum(axis=0))[None] - _log(first)[:, :, None]
     value = _by_feature(n * ratio, layout) / total
     square = _by_feature(n * ratio**2, layout) / total
     return np.maximum(value, 0.0), np.sqrt(np.maximum(square - value**2, 0.0) / total)

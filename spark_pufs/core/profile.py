@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.core.kernel import State
@@ -134,9 +134,14 @@ def _row_hash(hashes: NDArray[np.uint64], batch: RawBatch) -> NDArray[np.uint64]
     salt = _mix(np.arange(hashes.shape[1] + len(batch.text) + 1, dtype=np.uint64))
     total = (_mix(hashes ^ salt[: hashes.shape[1]])).sum(axis=1, dtype=np.uint64)
     for text, mark in zip([*batch.text, batch.label], salt[hashes.shape[1] :], strict=True):
-        known = pd.util.hash_array(np.array([*text.values, "\0null"], object), categorize=False)
+        known = _text_hashes([*text.values, "\0null"])
         total = total + _mix(known ^ mark)[text.codes]
     return np.array([_mix(total).sum(dtype=np.uint64)], np.uint64)
+
+
+def _text_hashes(values: list[str]) -> NDArray[np.uint64]:
+    digests = b"".join(hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values)
+    return np.frombuffer(digests, np.uint64)
 
 
 def _sketch(

@@ -48,9 +48,7 @@ def resolve(
     ):
         faults += [_no_match(option, pattern, names) for pattern in patterns if not match(names, [pattern])]
     if label in include:
-        faults.append(
-            Fault(f"Column '{label}'", "is the label and cannot be a feature", "Take it out of features.")
-        )
+        faults.append(Fault(f"Column '{label}'", "is the label and cannot be a feature", "Take it out of features."))
     chosen = set(match(names, include)) - set(match(names, [*exclude, *keep])) - {label}
     as_text = set(match(names, categorical))
     usable = [column for column in columns if column.name in chosen]
@@ -62,9 +60,7 @@ def resolve(
     ]
     usable = [column for column in usable if column.kind != "unsupported"]
     if not usable:
-        faults.append(
-            Fault("Option 'features'", "no feature is left", f"The table has {_some(names)}; include more.")
-        )
+        faults.append(Fault("Option 'features'", "no feature is left", f"The table has {_some(names)}; include more."))
     text = tuple(c.name for c in usable if c.kind == "text" or c.name in as_text)
     numeric = tuple(c.name for c in usable if c.name not in text)
     return Schema(label, numeric, text, tuple(c.name for c in usable), skipped), faults
@@ -133,18 +129,13 @@ def _overlap(rule: LabelRule, both: set[str | None]) -> list[Fault]:
     if not both:
         return []
     values = ", ".join(sorted(str(value) for value in both))
-    return [
-        Fault("Option 'label'", f"{values} is declared positive and negative", "Declare each value once.")
-    ]
+    return [Fault("Option 'label'", f"{values} is declared positive and negative", "Declare each value once.")]
 
 
 def _repeated(names: Sequence[str]) -> list[Fault]:
     seen: set[str] = set()
     twice = {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
-    return [
-        Fault(f"Column '{name}'", "stands twice in the table", "Rename one of them.")
-        for name in sorted(twice)
-    ]
+    return [Fault(f"Column '{name}'", "stands twice in the table", "Rename one of them.") for name in sorted(twice)]
 
 
 def _no_column(name: str, names: Sequence[str]) -> Fault:

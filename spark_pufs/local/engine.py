@@ -49,9 +49,7 @@ class LocalEngine:
 class LocalSource:
     """Chosen columns as arrays; nulls of numeric columns are NaN and counted apart."""
 
-    def __init__(
-        self, numbers: Any, nulls: Any, texts: list[pa.Array], label: pa.Array, passes: list[Pass]
-    ) -> None:
+    def __init__(self, numbers: Any, nulls: Any, texts: list[pa.Array], label: pa.Array, passes: list[Pass]) -> None:
         rows = len(label)
         self._numbers = np.empty((rows, 0)) if numbers is None else numbers
         self._nulls = nulls
@@ -75,9 +73,7 @@ class LocalSource:
                 [text[part] for text in self._texts],
                 self._label[part],
             )
-            yield RawBatch(
-                batch.numeric, self._nulls if not first else 0 * self._nulls, batch.text, batch.label
-            )
+            yield RawBatch(batch.numeric, self._nulls if not first else 0 * self._nulls, batch.text, batch.label)
 
 
 class LocalBlocks:
@@ -135,9 +131,7 @@ def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
         )
     except (TypeError, ValueError) as error:
         fix = "Give the column one type."
-        raise DataError(
-            Fault(f"Column '{series.name}'", f"cannot be read as numbers: {error}", fix)
-        ) from error
+        raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {error}", fix)) from error
 
 
 def _nans(series: pd.Series[Any]) -> int:

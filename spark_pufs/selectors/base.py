@@ -39,7 +39,7 @@ class Limits:
 
     def open(self, chosen: list[int]) -> NDArray[np.bool_]:
         """Features (D,) that may be chosen next: those of ``must`` first, then what the budget still pays for."""
-        free = ~self.never
+        free: NDArray[np.bool_] = ~self.never
         free[chosen] = False
         waiting = [feature for feature in self.must if free[feature]]
         if waiting:
@@ -91,14 +91,9 @@ class Method:
 
 def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """The method's options with defaults filled in; unknown names and bad values are one error."""
+    known = {*method.options, *Request.__dataclass_fields__} - {"options"}
     faults = [
-        Fault(
-            f"Option '{name}'",
-            f"is not an option of method '{method.name}'",
-            did_you_mean(name, method.options),
-        )
-        if method.options
-        else Fault(f"Option '{name}'", f"method '{method.name}' has no options of its own", "Leave it out.")
+        Fault(f"Option '{name}'", f"is not an option of method '{method.name}'", did_you_mean(name, known))
         for name in given
         if name not in method.options
     ]
@@ -142,12 +137,8 @@ def _check_must(
     total = float(costs[list(must)].sum())
     if total > budget:
         fix = "Raise the budget or name fewer."
-        raise ConfigError(
-            Fault("Option 'must'", f"its features cost {total:g}, the budget is {budget:g}", fix)
-        )
+        raise ConfigError(Fault("Option 'must'", f"its features cost {total:g}, the budget is {budget:g}", fix))
     if budget < costs.min():
         cheapest = names[int(np.argmin(costs))]
-        fault = Fault(
-            "Option 'budget'", f"{budget:g} pays for no feature", f"'{cheapest}' costs {costs.min():g}."
-        )
+        fault = Fault("Option 'budget'", f"{budget:g} pays for no feature", f"'{cheapest}' costs {costs.min():g}.")
         raise ConfigError(fault)

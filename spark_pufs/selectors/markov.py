@@ -60,8 +60,7 @@ def pairwise(counts: Counts, layout: Layout) -> tuple[Floats, Floats, int]:
         ratio = np.log(labelled) + np.log(size_z)[:, None] - np.log(everyone) - np.log(size_yz)[:, :, None]
     pointwise = np.where(labelled > 0, ratio, 0.0)
     sums = [
-        np.add.reduceat((labelled * pointwise**power).sum(axis=(0, 1)), layout.offsets[:-1]) / rows
-        for power in (1, 2)
+        np.add.reduceat((labelled * pointwise**power).sum(axis=(0, 1)), layout.offsets[:-1]) / rows for power in (1, 2)
     ]
     return np.maximum(sums[0], 0.0), np.sqrt(np.maximum(sums[1] - sums[0] ** 2, 0.0) / rows), rows
 
@@ -123,7 +122,8 @@ def _given_rest(
     _, group = np.unique(key, return_inverse=True)
     rows = given.counts[:, :, layout.span(0)].sum(axis=2)  # (3, C): any feature's levels sum to the rows
     counts = np.zeros((LABEL_STATES, group.max(initial=0) + 1, layout.levels[feature]), np.int64)
-    np.add.at(counts, (slice(None), group, own), rows)
+    for label in range(LABEL_STATES):
+        np.add.at(counts[label], (group, own), rows[label])
     return evidence(counts, Layout((layout.levels[feature],)), measure, _configurations(rest, layout))
 
 
@@ -169,9 +169,7 @@ def _listwise(task: Task) -> SurrogateChoice:
 def _pairwise(task: Task) -> SurrogateChoice:
     needs_negatives(task, task.request.method)
     phi = switching_threshold(task.table.plan.labels)
-    return SurrogateChoice(
-        "labelled", phi, "Unlabelled rows count for the features only (pairwise deletion)."
-    )
+    return SurrogateChoice("labelled", phi, "Unlabelled rows count for the features only (pairwise deletion).")
 
 
 _ALPHA = Option(0.05, "a number between 0 and 1", lambda v: isinstance(v, float) and 0 < v < 1)

@@ -32,9 +32,7 @@ class MIM:
         self._surrogate = surrogate
 
     def start(self, labels: NDArray[np.int64]) -> None:
-        self._relevance, self._error = class_of_features(
-            apply_surrogate(labels, self._surrogate), self._layout
-        )
+        self._relevance, self._error = class_of_features(apply_surrogate(labels, self._surrogate), self._layout)
 
     def update(self, pairs: NDArray[np.int64]) -> None:
         """Nothing to learn from what was chosen."""

@@ -54,7 +54,8 @@ def _fault(where: str, error: Exception) -> Fault:
 
 
 def _is_read_failure(message: str) -> bool:
-    return any(mark in message for mark in ("FAILED_READ_FILE", "CANNOT_READ_FILE", "is not a Parquet file", "MALFORMED"))
+    marks = ("FAILED_READ_FILE", "CANNOT_READ_FILE", "is not a Parquet file", "MALFORMED")
+    return any(mark in message for mark in marks)
 
 
 def _gist(error: Exception) -> str:

@@ -30,9 +30,7 @@ def reduce(frame: DataFrame, reader: Reader, kernel: Kernel[Any]) -> State:
     return fold(kernel.merge, (decode(row[0]) for row in states.collect()), kernel.start())
 
 
-def _partial(
-    reader: Reader, kernel: Kernel[Any]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _partial(reader: Reader, kernel: Kernel[Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         single_thread()
         state = kernel.start()

@@ -72,7 +72,7 @@ class Contrast:
         P = np.linalg.inv(self.gram + penalty)
         estimate = P @ self.cross
         hat = P @ self.gram
-        residual = self.square - 2 * estimate @ self.cross + estimate @ self.gram @ estimate
+        residual = float(self.square - 2 * estimate @ self.cross + estimate @ self.gram @ estimate)
         noise = max(residual, 1e-12) / max(self.rows - float(np.trace(hat)), 1.0)
         return Evidence(estimate, np.sqrt(noise * np.maximum(np.einsum("ij,ji->i", hat, P), 1e-12)))
 

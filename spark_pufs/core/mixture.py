@@ -62,7 +62,7 @@ class Sample:
     clip: float
 
     @property
-    def X(self) -> Singles:  # noqa: N802 - the matrix keeps its name
+    def X(self) -> Singles:
         """The standardised columns (N, D)."""
         return self.Z[:, : self.features]
 
@@ -91,9 +91,7 @@ class Mixture:
     covariance: Floats
 
 
-def make_sample(
-    X: ArrayLike, labelled: ArrayLike, weight: ArrayLike | None = None, clip: float = np.inf
-) -> Sample:
+def make_sample(X: ArrayLike, labelled: ArrayLike, weight: ArrayLike | None = None, clip: float = np.inf) -> Sample:
     """Standardise the columns of X (N, D), so that float32 sums of squares keep their digits.
 
     >>> sample = make_sample([[0.0, 5.0], [2.0, 5.0]], [1, 0])
@@ -175,9 +173,7 @@ def _count(Z: Singles, masks: Singles, found: Components, sample: Sample) -> tup
     return labelled.reshape(total, components), rows.reshape(total, components)
 
 
-def _score_one_by_one(
-    sample: Sample, masks: Mask, settings: MixtureSettings, seed: Seed
-) -> tuple[Floats, Floats]:
+def _score_one_by_one(sample: Sample, masks: Mask, settings: MixtureSettings, seed: Seed) -> tuple[Floats, Floats]:
     """Full, tied and scikit-learn: every mask on its own columns, each from the same random numbers."""
     labelled, rows = (np.zeros((len(masks), settings.components)) for _ in range(2))
     for m, mask in enumerate(masks):
@@ -200,9 +196,7 @@ def fit_mask(
     """
     longer = replace(settings, steps=max(steps, settings.steps), batch=max(settings.batch, 4096))
     columns = np.flatnonzero(mask)
-    fits = [
-        _fit_once(sample, columns, longer, np.random.default_rng([*_words(seed), i])) for i in range(starts)
-    ]
+    fits = [_fit_once(sample, columns, longer, np.random.default_rng([*_words(seed), i])) for i in range(starts)]
     likelihood = [float(sample.weight @ log_likelihood(fit, sample.X[:, columns])) for fit in fits]
     return fits[int(np.argmax(likelihood))]
 
@@ -231,9 +225,7 @@ def choose_components(
     for count in candidates:
         fitted = fit_mask(sample, mask, replace(settings, components=count), seed)
         total = float(share @ log_likelihood(fitted, sample.X[:, columns]))
-        bic.append(
-            _free_parameters(count, len(columns), settings.covariance) * np.log(len(share)) - 2 * total
-        )
+        bic.append(_free_parameters(count, len(columns), settings.covariance) * np.log(len(share)) - 2 * total)
     return candidates[int(np.argmin(bic))], np.array(bic)
 
 
@@ -261,9 +253,7 @@ def _fit_once(
     ones = np.ones((1, len(columns)), np.float32)
     found = fit_components(np.hstack([X, X * X]), ones, start, sample.weight, settings, rng)
     weight = np.exp(found.log_weight[:, 0].astype(np.float64))
-    return Mixture(
-        *frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64)
-    )
+    return Mixture(*frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64))
 
 
 def _densities(mixture: Mixture, X: Singles) -> Singles:
@@ -280,9 +270,7 @@ def _densities(mixture: Mixture, X: Singles) -> Singles:
 
 def _free_parameters(components: int, size: int, covariance: str) -> int:
     square = size * (size + 1) // 2
-    spread = {"diag": components * size, "spherical": components, "tied": square}.get(
-        covariance, components * square
-    )
+    spread = {"diag": components * size, "spherical": components, "tied": square}.get(covariance, components * square)
     return components - 1 + components * size + spread
 
 

@@ -114,9 +114,7 @@ def _e_step(batch: Singles, masks: Singles, current: Components) -> Singles:
     return density.reshape(-1, len(batch))
 
 
-def _m_step(
-    share: Singles, moment: Singles, masks: Singles, settings: MixtureSettings, rows: int
-) -> Components:
+def _m_step(share: Singles, moment: Singles, masks: Singles, settings: MixtureSettings, rows: int) -> Components:
     """Parameters from the running sums; the prior rows have mean 0 and variance 1, the columns' own."""
     features = masks.shape[1]
     prior = np.float32(settings.prior / rows)
@@ -126,9 +124,7 @@ def _m_step(
     if settings.covariance == "spherical":
         average = (variance * masks).sum(axis=2) / np.maximum(masks.sum(axis=1), 1)
         variance = np.repeat(average[:, :, None], features, axis=2)
-    return Components(
-        np.log(total / total.sum(axis=0)), mean, np.maximum(variance, np.float32(settings.floor))
-    )
+    return Components(np.log(total / total.sum(axis=0)), mean, np.maximum(variance, np.float32(settings.floor)))
 
 
 def draw_rows(weight: Floats, steps: int, batch: int, rng: np.random.Generator) -> NDArray[np.intp]:

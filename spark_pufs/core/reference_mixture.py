@@ -71,9 +71,7 @@ def fit_sklearn(
     return model.predict(data).astype(np.int64), Dense(model.weights_, model.means_, model.covariances_)
 
 
-def clusters_of(
-    X: Singles, weight: Floats, settings: MixtureSettings, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def clusters_of(X: Singles, weight: Floats, settings: MixtureSettings, rng: np.random.Generator) -> NDArray[np.int64]:
     """Hard clusters (N,) of one mask's columns X (N, d)."""
     if not X.shape[1]:
         return np.zeros(len(X), np.int64)
@@ -120,7 +118,8 @@ def _spread_seeds(X: Singles, components: int, rng: np.random.Generator) -> Sing
 def _nearest(X: Singles, seeds: Singles) -> Singles:
     """Hard responsibilities (K, N)."""
     closeness = seeds @ X.T - 0.5 * (seeds**2).sum(axis=1)[:, None]
-    return (likeliest(closeness) == np.arange(len(seeds))[:, None]).astype(np.float32)
+    hard: Singles = (likeliest(closeness) == np.arange(len(seeds))[:, None]).astype(np.float32)
+    return hard
 
 
 def _m_step(responsibility: Singles, Q: Singles, size: int, settings: MixtureSettings) -> Dense:
@@ -133,9 +132,7 @@ def _m_step(responsibility: Singles, Q: Singles, size: int, settings: MixtureSet
     second = np.zeros((len(share), size, size))
     second[:, upper[0], upper[1]] = moment[:, size:]
     second[:, upper[1], upper[0]] = moment[:, size:]
-    scatter = (second + settings.prior * np.eye(size)) - total[:, None, None] * mean[:, :, None] * mean[
-        :, None, :
-    ]
+    scatter = (second + settings.prior * np.eye(size)) - total[:, None, None] * mean[:, :, None] * mean[:, None, :]
     if settings.covariance == "tied":
         covariance = np.repeat(scatter.sum(axis=0)[None] / total.sum(), len(share), axis=0)
     else:

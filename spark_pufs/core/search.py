@@ -67,9 +67,7 @@ SEARCHES: dict[str, type[PaperSearch] | type[ContrastSearch]] = {
 }
 
 
-def from_state(
-    state: Mapping[str, Any], budget: Budget, seed: int, **options: Any
-) -> PaperSearch | ContrastSearch:
+def from_state(state: Mapping[str, Any], budget: Budget, seed: int, **options: Any) -> PaperSearch | ContrastSearch:
     """The search that gave ``state``, made again from the same arguments and set forward to the same point.
 
     >>> budget = Budget.of(np.ones(4), 2)
@@ -137,4 +135,5 @@ def jmi_of_masks(masks: ArrayLike, cmi: ArrayLike) -> Floats:
     np.fill_diagonal(pairs, 0.0)
     size = chosen.sum(axis=1)
     total = np.einsum("md,md->m", chosen @ pairs, chosen)
-    return np.divide(total, size * (size - 1), out=np.zeros_like(total), where=size > 1)
+    mean: Floats = np.divide(total, size * (size - 1), out=np.zeros_like(total), where=size > 1)
+    return mean

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,10 +21,12 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ContrastSettings:
-    """``generation`` masks are compared at a time; the first ``warm_up`` generations draw features evenly (or by the
-    starting theta), later ones a share ``sharpen`` of their masks by what is known. ``fractions`` of the budget give the
-    mask sizes. A feature is settled when theta is within ``settled`` of 0 or 1; the search stops when fewer than ``open``
-    of the features are not, ``patience`` generations in a row, or after ``max_generations``."""
+    """``generation`` masks are compared at a time; ``fractions`` of the budget give their sizes.
+
+    The first ``warm_up`` generations draw features evenly (or by the starting theta), later ones a share ``sharpen``
+    of their masks by what is known. A feature is settled when theta is within ``settled`` of 0 or 1; the search stops
+    when fewer than ``open`` of the features are not, ``patience`` generations in a row, or after ``max_generations``.
+    """
 
     generation: int = 288
     warm_up: int = 4
@@ -46,6 +50,8 @@ class ContrastSearch:
     ([0, 3], [1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
     """
 
+    name = "contrast"
+
     def __init__(
         self,
         budget: Budget,
@@ -67,9 +73,7 @@ class ContrastSearch:
         self.stopped = ""
         self._contrasts = [Contrast(features) for _ in self.fractions]
         self.evidence = Evidence(np.zeros(features), np.full(features, np.inf))
-        self.theta = self._forced(
-            np.where(self.free, budget.count / max(int((self.free | budget.must).sum()), 1), 0.0)
-        )
+        self.theta = self._forced(np.where(self.free, budget.count / max(int((self.free | budget.must).sum()), 1), 0.0))
         if fill(budget.must, np.flatnonzero(self.free), budget)[self.free].all():
             self.theta = self._forced(np.ones(features))
             self.stopped = "every allowed feature fits the budget"
@@ -135,9 +139,7 @@ class ContrastSearch:
 
     def _learn(self, masks: Mask, scores: Floats) -> None:
         rows = np.arange(len(masks))
-        sharp = rows < (
-            round(self.settings.sharpen * len(rows)) if self.generation >= self.settings.warm_up else 0
-        )
+        sharp = rows < (round(self.settings.sharpen * len(rows)) if self.generation >= self.settings.warm_up else 0)
         for part, contrast in enumerate(self._contrasts):
             for group in (sharp, ~sharp):
                 own = group & (rows % len(self._contrasts) == part)
@@ -159,9 +161,7 @@ class ContrastSearch:
         if self.generation >= settings.warm_up + settings.patience and max(unsettled) < settings.open:
             self.stopped = f"settled: {self.unsettled} of {len(self.theta)} features are still open"
         elif self.generation >= settings.max_generations:
-            self.stopped = (
-                f"out of generations: {self.unsettled} of {len(self.theta)} features are still open"
-            )
+            self.stopped = f"out of generations: {self.unsettled} of {len(self.theta)} features are still open"
 
     def _distance(self) -> Floats:
         """Distance (D,) to the boundary between selected and left out, in standard errors."""

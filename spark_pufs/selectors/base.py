@@ -49,7 +49,8 @@ class Limits:
         if len(chosen) >= self.k:
             return np.zeros_like(free)
         left = self.budget - self.costs[chosen].sum()
-        return free & (self.costs <= left * (1 + 1e-12))
+        affordable: NDArray[np.bool_] = self.costs <= left * (1 + 1e-12)
+        return free & affordable
 
 
 @dataclass(frozen=True)

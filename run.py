@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Set everything up on a fresh machine, then run: `python3 run.py demo` or `python3 run.py test`.
+
+Needs Python 3.11 or later and nothing else; what follows the word goes to the command that is run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = ROOT / "requirements-dev.txt"
+JAVA = 17
+
+
+def main() -> int:
+    if len(sys.argv) < 2 or sys.argv[1] not in ("demo", "test"):
+        print(__doc__)
+        return 2
+    if sys.version_info < (3, 11):
+        print(f"Python 3.11 or later is needed; this is {sys.version.split()[0]}. Run with a newer python3.")
+        return 4
+    if not ensure_java():
+        return 4
+    ensure_packages()
+    return demo(sys.argv[2:]) if sys.argv[1] == "demo" else test(sys.argv[2:])
+
+
+def demo(arguments: list[str]) -> int:
+    return call(PYTHON, "-m", "spark_pufs.cli", "demo", *arguments)
+
+
+def test(arguments: list[str]) -> int:
+    """Style, types, then all tests; the first that fails ends it."""
+    steps = [
+        ("-m", "ruff", "check", "."),
+        ("-m", "ruff", "format", "--check", "."),
+        ("-m", "mypy"),
+        ("-m", "pytest", *arguments),
+    ]
+    return next((code for step in steps if (code := call(PYTHON, *step))), 0)
+
+
+def ensure_packages() -> None:
+    """A virtual environment with exactly the locked packages; done again only when the lock changes."""
+    stamp = VENV / "locked"
+    wanted = hashlib.sha256(LOCK.read_bytes() + (ROOT / "pyproject.toml").read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == wanted:
+        return
+    print("Installing packages into .venv ...", flush=True)
+    venv.create(VENV, with_pip=True, clear=True)
+    pip = (PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    subprocess.run([*pip, "--require-hashes", "-r", LOCK], check=True, cwd=ROOT)
+    subprocess.run([*pip, "--no-deps", "--no-build-isolation", "-e", ROOT], check=True, cwd=ROOT)
+    stamp.write_text(wanted)
+
+
+def ensure_java() -> bool:
+    """A usable Java, installed where we may; otherwise say what is needed, what was found and how to get it."""
+    found = java_version()
+    if found is not None and found >= JAVA:
+        return True
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        print("Installing openjdk-17-jre-headless ...", flush=True)
+        quiet = {"stdout": subprocess.DEVNULL, "env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}}
+        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "openjdk-17-jre-headless"], check=False, **quiet)
+        for home in Path("/usr/lib/jvm").glob("java-17-openjdk-*"):
+            os.environ["JAVA_HOME"] = str(home)
+        if (java_version() or 0) >= JAVA:
+            return True
+    what = "none was found" if found is None else f"found version {found}"
+    print(
+        f"Spark needs Java {JAVA} or later; {what}.\n"
+        "Debian, Ubuntu: sudo apt-get install openjdk-17-jre-headless\n"
+        "Fedora:         sudo dnf install java-17-openjdk-headless\n"
+        "macOS:          brew install openjdk@17\n"
+        "or set JAVA_HOME to one that is already there."
+    )
+    return False
+
+
+def java_version() -> int | None:
+    """Major version of the Java that Spark would start."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    try:
+        said = subprocess.run([java or "java", "-version"], capture_output=True, text=True, check=False).stderr
+    except OSError:
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', said)
+    return int(match.group(1)) if match else None
+
+
+def call(*command: str | Path) -> int:
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -14,7 +14,7 @@ from spark_pufs.types import RawBatch, Text
 
 __all__ = ["Profile", "ProfileKernel"]
 
-SKETCH = 256  # smallest hashes kept per numeric column: exact to 256 values, about 6 % beyond
+SKETCH = 256  # smallest hashes kept per numeric column: exact below 256 values, about 6 % beyond
 MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
 _NONE = np.uint64(2**64 - 1)
 

@@ -69,7 +69,9 @@ def edges_from_prefixes(prefixes: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The smallest float64 of each bucket (D, targets)."""
     keys = prefixes << np.uint64(64 - DIGIT * PASSES)
     bits = np.where(keys & _SIGN, keys ^ _SIGN, ~keys)
-    return bits.view(np.float64)
+    edges = bits.view(np.float64)
+    # The bucket of -inf begins among the NaN with a sign; a column without values ends among those without.
+    return np.where(np.isnan(edges) & np.signbit(edges), -np.inf, edges)
 
 
 def _head(keys: NDArray[np.uint64], digits: int) -> NDArray[np.uint64]:

@@ -72,8 +72,9 @@ def match(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
     >>> match(["a.x", "b[1]", "b1"], ["b[1]"])
     ['b[1]', 'b1']
     """
-    wanted = list(patterns)
-    return [name for name in names if any(name == p or fnmatch.fnmatchcase(name, p) for p in wanted)]
+    wanted = set(patterns)
+    globs = [re.compile(fnmatch.translate(p)) for p in wanted if any(mark in p for mark in "*?[")]
+    return [name for name in names if name in wanted or any(glob.match(name) for glob in globs)]
 
 
 def canonical_label(value: Any) -> str | None:

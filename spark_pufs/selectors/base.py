@@ -17,6 +17,8 @@ from spark_pufs.table import PUTable
 
 __all__ = ["Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
 
+_ROUNDING = 1e-12  # costs of 0.1, 0.1 and 0.1 fit a budget of 0.3
+
 
 @dataclass(frozen=True)
 class Option:
@@ -115,31 +117,42 @@ def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
 def limits_of(request: Request, names: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:
     """The request's bounds in terms of the features there are, and warnings about what they cannot mean."""
     costs = np.ones(len(names))
+    place = {name: i for i, name in enumerate(names)}
     for pattern, cost in request.costs.items():
-        costs[[name in match(names, [pattern]) for name in names]] = cost
-    must = tuple(i for i, name in enumerate(names) if match([name], request.must))
-    never = np.array([bool(match([name], request.never)) for name in names])
-    budget = np.inf if request.budget is None else request.budget
-    k = len(names) if request.k is None else request.k
-    _check_must(names, must, costs, budget, k)
+        costs[[place[name] for name in match(names, [pattern])]] = cost
+    must = tuple(place[name] for name in match(names, request.must))
+    never = np.zeros(len(names), bool)
+    never[[place[name] for name in match(names, request.never)]] = True
     available = int((~never).sum())
-    warnings: tuple[str, ...] = ()
-    if k > available:
-        warnings = (f"Asked for {k} features, {available} can be chosen: all of them are.",)
-    return Limits(min(k, available), costs, budget, must, never), warnings
+    limits = Limits(
+        k=available if request.k is None else min(request.k, available),
+        costs=costs,
+        budget=np.inf if request.budget is None else request.budget,
+        must=must,
+        never=never,
+    )
+    _check(limits, names)
+    if request.k is not None and request.k > available:
+        return limits, (f"Asked for {request.k} features, {available} can be chosen: all of them are.",)
+    return limits, ()
 
 
-def _check_must(
-    names: tuple[str, ...], must: tuple[int, ...], costs: NDArray[np.float64], budget: float, k: int
-) -> None:
-    if len(must) > k:
-        fault = Fault("Option 'must'", f"names {len(must)} features, k is {k}", "Raise k or name fewer.")
-        raise ConfigError(fault)
-    total = float(costs[list(must)].sum())
-    if total > budget:
-        fix = "Raise the budget or name fewer."
-        raise ConfigError(Fault("Option 'must'", f"its features cost {total:g}, the budget is {budget:g}", fix))
-    if budget < costs.min():
-        cheapest = names[int(np.argmin(costs))]
-        fault = Fault("Option 'budget'", f"{budget:g} pays for no feature", f"'{cheapest}' costs {costs.min():g}.")
-        raise ConfigError(fault)
+def _check(limits: Limits, names: tuple[str, ...]) -> None:
+    """Bounds that leave nothing to choose, or that contradict each other."""
+    must = list(limits.must)
+    both = ", ".join(f"'{names[i]}'" for i in must if limits.never[i])
+    if both:
+        raise ConfigError(Fault("Options 'must' and 'never'", f"both name {both}", "Name a feature in one of them."))
+    if limits.never.all():
+        raise ConfigError(Fault("Option 'never'", "names every feature", "Leave some to choose from."))
+    if len(must) > limits.k:
+        found = f"names {len(must)} features, k is {limits.k}"
+        raise ConfigError(Fault("Option 'must'", found, "Raise k or name fewer."))
+    total = float(limits.costs[must].sum())
+    if total > limits.budget * (1 + _ROUNDING):
+        found = f"its features cost {total:g}, the budget is {limits.budget:g}"
+        raise ConfigError(Fault("Option 'must'", found, "Raise the budget or name fewer."))
+    cheapest = int(np.argmin(np.where(limits.never, np.inf, limits.costs)))
+    if limits.budget < limits.costs[cheapest]:
+        fix = f"'{names[cheapest]}' costs {limits.costs[cheapest]:g}."
+        raise ConfigError(Fault("Option 'budget'", f"{limits.budget:g} pays for no feature", fix))

@@ -1,0 +1,182 @@
+"""Limits, options and the registry of methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_pufs import methods, select
+from spark_pufs.errors import ConfigError, DataError
+from spark_pufs.request import Request
+from spark_pufs.selectors import METHODS, method_named
+from spark_pufs.selectors.base import Limits, limits_of, read_options
+from spark_pufs.types import LabelRule
+
+NAMES = ("a.x", "a.y", "b", "c")
+
+
+def limits(**options: Any) -> tuple[Limits, tuple[str, ...]]:
+    return limits_of(Request(LabelRule("s"), "mim", **options), NAMES)
+
+
+def open_names(found: Limits, chosen: list[int]) -> list[str]:
+    return [NAMES[i] for i in np.flatnonzero(found.open(chosen))]
+
+
+def test_no_limits() -> None:
+    found, warnings = limits()
+    assert (found.k, found.budget, found.must, warnings) == (4, np.inf, (), ())
+    assert open_names(found, [2]) == ["a.x", "a.y", "c"]
+
+
+def test_k_closes_everything() -> None:
+    found, _ = limits(k=2)
+    assert open_names(found, [0]) == ["a.y", "b", "c"]
+    assert open_names(found, [0, 1]) == []
+
+
+def test_must_comes_first_and_never_never() -> None:
+    found, _ = limits(must=("b", "c"), never=("a.x",), k=3)
+    assert open_names(found, []) == ["b", "c"]
+    assert open_names(found, [2]) == ["c"]
+    assert open_names(found, [2, 3]) == ["a.y"]
+
+
+def test_budget_by_hand() -> None:
+    found, _ = limits(budget=5, costs={"a.*": 3, "b": 2.0})
+    assert found.costs.tolist() == [3, 3, 2, 1]
+    assert open_names(found, [0]) == ["b", "c"]  # 2 left
+    assert open_names(found, [0, 2]) == []
+    assert open_names(found, [2, 3]) == []  # 2 left, both a cost 3
+
+
+def test_a_later_cost_wins_over_an_earlier_glob() -> None:
+    assert limits(costs={"*": 5, "b": 1})[0].costs.tolist() == [5, 5, 1, 5]
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=4, max_size=4), st.floats(1e-6, 1e6), st.integers(1, 4))
+def test_scaling_costs_and_budget_together_changes_nothing(costs: list[float], scale: float, paid: int) -> None:
+    """The budget pays for the first ``paid`` features exactly: the hardest case for rounding."""
+    budget = float(np.sum(costs[:paid]))
+    plain, _ = limits(costs=dict(zip(NAMES, costs, strict=True)), budget=max(budget, min(costs)))
+    scaled, _ = limits(
+        costs={n: c * scale for n, c in zip(NAMES, costs, strict=True)}, budget=max(budget, min(costs)) * scale
+    )
+    for chosen in ([], [0], [0, 1], [1, 0], [0, 1, 2]):
+        if len(chosen) < paid:
+            assert NAMES[paid - 1] in open_names(plain, chosen) or len(chosen) < paid - 1
+            assert open_names(scaled, chosen) == open_names(plain, chosen)
+
+
+def test_a_budget_of_many_equal_costs_is_spent_to_the_last() -> None:
+    """A thousand features at 0.1 sum to 99.99999999999987 or 100.00000000000014, by the order of adding."""
+    names = tuple(f"f{i}" for i in range(1_001))
+    found, _ = limits_of(Request(LabelRule("s"), "mim", budget=100.0, costs={"*": 0.1}), names)
+    chosen: list[int] = []
+    while found.open(chosen).any():
+        chosen.append(int(np.argmax(found.open(chosen))))
+    assert len(chosen) == 1_000
+
+
+def test_must_may_spend_the_whole_budget() -> None:
+    found, _ = limits(budget=0.3, costs={"*": 0.1}, must=("a.*", "b"))
+    assert found.must == (0, 1, 2)
+
+
+def test_more_than_there_are_is_a_warning() -> None:
+    found, warnings = limits(k=9, never=("b",))
+    assert found.k == 3
+    assert warnings == ("Asked for 9 features, 3 can be chosen: all of them are.",)
+
+
+def test_never_alone_is_no_warning() -> None:
+    found, warnings = limits(never=("b",))
+    assert (found.k, warnings) == (3, ())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"must": ("a.*",), "k": 1}, "Option 'must': names 2 features, k is 1. Raise k or name fewer."),
+        (
+            {"must": ("a.*",), "budget": 5, "costs": {"*": 3}},
+            "Option 'must': its features cost 6, the budget is 5. Raise the budget or name fewer.",
+        ),
+        (
+            {"budget": 0.8, "costs": {"b": 0.75}, "never": ("b",)},
+            "Option 'budget': 0.8 pays for no feature. 'a.x' costs 1.",
+        ),
+        (
+            {"budget": 0.5, "costs": {"b": 0.75}},
+            "Option 'budget': 0.5 pays for no feature. 'b' costs 0.75.",
+        ),
+        (
+            {"must": ("a.x",), "never": ("a.*",)},
+            "Options 'must' and 'never': both name 'a.x'. Name a feature in one of them.",
+        ),
+        ({"never": ("*",)}, "Option 'never': names every feature. Leave some to choose from."),
+    ],
+)
+def test_limits_that_cannot_be(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        limits(**options)
+    assert str(caught.value) == message
+
+
+def test_options_have_defaults() -> None:
+    assert read_options(METHODS["semi-iamb"], {}) == {"alpha": 0.05, "surrogate": "auto"}
+    assert read_options(METHODS["semi-iamb"], {"alpha": 0.01})["alpha"] == 0.01
+
+
+@pytest.mark.parametrize(
+    ("method", "given_options", "message"),
+    [
+        (
+            "semi-iamb",
+            {"alhpa": 0.1},
+            "Option 'alhpa': is not an option of method 'semi-iamb'. Did you mean 'alpha'?",
+        ),
+        (
+            "semi-iamb",
+            {"alpha": 2.0},
+            "Option 'alpha': must be a number between 0 and 1, got 2.0. The default is 0.05.",
+        ),
+        (
+            "mint",
+            {"prioor": 0.1},
+            "Option 'prioor': is not an option of method 'mint'. Did you mean 'prior'?",
+        ),
+        (
+            "mim",
+            {"surrogate": "y2"},
+            "Option 'surrogate': must be one of auto, y0, y1, labelled, got 'y2'. The default is 'auto'.",
+        ),
+    ],
+)
+def test_options_that_cannot_be(method: str, given_options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_options(METHODS[method], given_options)
+    assert str(caught.value) == message
+
+
+def test_an_unknown_method_suggests_one() -> None:
+    with pytest.raises(ConfigError, match=r"'semi-jm' is not a method. Did you mean 'semi-jmi'\?"):
+        method_named("semi-jm")
+
+
+def test_every_method_says_what_a_user_needs() -> None:
+    table = methods()
+    assert {"semi-mim", "semi-jmi", "semi-iamb", "mim", "mrmr", "jmi", "cmim", "mint", "iamb"} <= set(table["name"])
+    assert (table.map(len) > 0).all(axis=None)
+
+
+@pytest.mark.parametrize("method", ["mint", "listwise-iamb", "pairwise-iamb"])
+def test_methods_that_compare_classes_want_negatives(method: str) -> None:
+    table = pd.DataFrame({"a": [0, 1] * 4, "s": [1, 0, 0, 0] * 2})
+    with pytest.raises(DataError, match=f"method '{method}' needs rows labelled negative, found none"):
+        select(table, label="s", method=method)

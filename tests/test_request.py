@@ -1,0 +1,80 @@
+"""A request is checked before any table is looked at, all faults at once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from spark_pufs.errors import ConfigError
+from spark_pufs.request import Request
+from spark_pufs.types import LabelRule
+
+LABEL = LabelRule("s")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("k", 0, "Option 'k': must be a whole number of at least 1, got 0."),
+        ("k", 2.0, "must be a whole number of at least 1, got 2.0"),
+        ("k", True, "must be a whole number of at least 1, got True"),
+        ("budget", 0, "must be a number above 0, got 0"),
+        ("budget", float("inf"), "must be a number above 0, got inf"),
+        ("budget", float("nan"), "must be a number above 0, got nan"),
+        ("seed", -1, "must be a whole number of at least 0, got -1"),
+        ("bins", 1, "must be a whole number from 2 to 254, got 1"),
+        ("bins", 255, "must be a whole number from 2 to 254, got 255"),
+        ("max_categories", 254, "must be a whole number from 1 to 253, got 254"),
+        ("pair_memory_mb", -1, "must be a whole number of at least 0, got -1"),
+        ("binning", "quantile", "must be one of equal-width, equal-frequency, got 'quantile'"),
+        ("missing", "drop", "must be one of value, error, got 'drop'"),
+        ("prior", 0.0, "must be a share between 0 and 1, or two of them, low and high, got 0.0"),
+        ("prior", (0.4, 0.2), "low and high, got (0.4, 0.2)"),
+        ("prior", (0.1, 0.2, 0.3), "low and high, got (0.1, 0.2, 0.3)"),
+        ("prior", "0.1", "low and high, got '0.1'"),
+        ("costs", {"a": 0.0}, "Option 'costs': the cost of 'a' must be a number above 0, got 0.0"),
+    ],
+)
+def test_one_fault(option: str, value: Any, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Request(LABEL, "mim", **{option: value})
+    assert len(caught.value.faults) == 1
+    assert message in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("k", 1),
+        ("budget", 0.1),
+        ("bins", 2),
+        ("bins", 254),
+        ("max_categories", 1),
+        ("max_categories", 253),
+        ("pair_memory_mb", 0),
+        ("prior", 0.5),
+        ("prior", (0.1, 0.1)),
+        ("prior", None),
+        ("seed", 0),
+    ],
+)
+def test_the_ends_of_each_range_are_allowed(option: str, value: Any) -> None:
+    assert getattr(Request(LABEL, "mim", **{option: value}), option) == value
+
+
+def test_faults_are_gathered() -> None:
+    with pytest.raises(ConfigError) as caught:
+        Request(LABEL, "mim", k=0, bins=1, costs={"a": -1, "b": 2}, must=("x", "y"), never=("y", "z"))
+    where = [fault.where for fault in caught.value.faults]
+    assert where == ["Option 'k'", "Option 'bins'", "Option 'costs'", "Options 'must' and 'never'"]
+    assert "both name 'y'." in str(caught.value)
+
+
+def test_plain_values_for_json() -> None:
+    request = Request(LabelRule("s", (1,), (-1,)), "mim", k=3, costs={"a": 2.0}, prior=(0.1, 0.2))
+    plain = json.loads(json.dumps(request.as_dict()))
+    assert plain["label"] == {"column": "s", "positive": [1], "negative": [-1], "unlabelled": [0]}
+    assert (plain["k"], plain["costs"], plain["prior"]) == (3, {"a": 2.0}, [0.1, 0.2])

@@ -49,7 +49,8 @@ def run(arguments: list[str]) -> int:
         return Stopped.exit_code
     except Exception as error:
         log.debug("unexpected", exc_info=True)
-        errors.print(f"error: {type(error).__name__}: {error}", style="red", markup=False)
+        gist = next(iter(str(error).splitlines()), "")  # below the first line Spark puts a Java stack
+        errors.print(f"error: {type(error).__name__}: {gist} (--verbose shows all)", style="red", markup=False)
         return 1
     return 0
 

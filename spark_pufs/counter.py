@@ -43,8 +43,16 @@ class Counter:
     def labels(self) -> NDArray[np.int64]:
         """Label x level, (3, L)."""
         if self._labels is None:
-            self._labels = self._table.blocks.scan(LabelKernel(self.layout), "label x feature")["counts"]
+            if self._pairs is not None:  # the diagonal pairs every level with itself
+                self._labels = np.diagonal(self._pairs, axis1=1, axis2=2)
+            else:
+                self._labels = self._table.blocks.scan(LabelKernel(self.layout), "label x feature")["counts"]
         return self._labels
+
+    def expect_pairs(self) -> None:
+        """Pairs will be asked for: where all of them fit, one pass serves the labels too."""
+        if self.pairs_fit():
+            self._all_pairs()
 
     def with_feature(self, feature: int) -> NDArray[np.int64]:
         """Label x level of ``feature`` x level of every feature, (3, B, L)."""
@@ -75,11 +83,12 @@ class Counter:
 
     def pairs_fit(self) -> bool:
         """Whether the table of all pairs stays within the byte budget."""
-        return pair_bytes(self.layout) <= self._limit
+        fit = pair_bytes(self.layout) <= self._limit
+        log.debug("all pairs take %d bytes of %d: %s", pair_bytes(self.layout), self._limit, "one pass" if fit else "steps")
+        return fit
 
     def _all_pairs(self) -> NDArray[np.int64]:
         if self._pairs is None:
-            log.info("Counting all pairs of %d features in one pass.", self.layout.features)
             self._pairs = self._table.blocks.scan(PairKernel(self.layout), "all pairs")["counts"]
         return self._pairs
 

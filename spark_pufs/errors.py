@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+SHOWN = 10  # names listed where none is close
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing that is wrong: ``where: found. fix``.
@@ -98,4 +101,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1)
-    return f"Did you mean '{close[0]}'?" if close else f"Known: {', '.join(names)}."
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"Known: {', '.join(names[:SHOWN])}{more}."

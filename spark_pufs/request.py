@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -52,51 +52,10 @@ class Request:
 
 
 def _faults(request: Request) -> list[Fault]:
-    checks = [
-        (request.k is None or _whole(request.k, 1), "k", "a whole number of at least 1", request.k),
-        (request.budget is None or _positive(request.budget), "budget", "a number above 0", request.budget),
-        (_whole(request.seed, 0), "seed", "a whole number of at least 0", request.seed),
-        (
-            _whole(request.bins, 2) and request.bins < MAX_LEVELS,
-            "bins",
-            "a whole number from 2 to 254",
-            request.bins,
-        ),
-        (
-            _whole(request.max_categories, 1) and request.max_categories < MAX_LEVELS - 1,
-            "max_categories",
-            "a whole number from 1 to 253",
-            request.max_categories,
-        ),
-        (
-            _whole(request.pair_memory_mb, 0),
-            "pair_memory_mb",
-            "a whole number of at least 0",
-            request.pair_memory_mb,
-        ),
-        (
-            request.binning in get_args(Binning),
-            "binning",
-            f"one of {', '.join(get_args(Binning))}",
-            request.binning,
-        ),
-        (
-            request.missing in get_args(Missing),
-            "missing",
-            f"one of {', '.join(get_args(Missing))}",
-            request.missing,
-        ),
-        (
-            _prior_ok(request.prior),
-            "prior",
-            "a share between 0 and 1, or two of them, low and high",
-            request.prior,
-        ),
-    ]
     faults = [
-        Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"Give {name} {what}.")
-        for ok, name, what, got in checks
-        if not ok
+        Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"For example {example}.")
+        for name, what, ok, example in _RULES
+        if not ok(got := getattr(request, name))
     ]
     faults += [
         Fault(
@@ -133,3 +92,17 @@ def _prior_ok(prior: Any) -> bool:
 
 def _names(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
+
+
+# Option, what it must be, the test of that, an example.
+_RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
+    ("k", "a whole number of at least 1", lambda v: v is None or _whole(v, 1), "25"),
+    ("budget", "a number above 0", lambda v: v is None or _positive(v), "40"),
+    ("seed", "a whole number of at least 0", lambda v: _whole(v, 0), "7"),
+    ("bins", "a whole number from 2 to 254", lambda v: _whole(v, 2) and v < MAX_LEVELS, "5"),
+    ("binning", f"one of {', '.join(get_args(Binning))}", lambda v: v in get_args(Binning), "equal-width"),
+    ("max_categories", "a whole number from 1 to 253", lambda v: _whole(v, 1) and v < MAX_LEVELS - 1, "32"),
+    ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
+    ("pair_memory_mb", "a whole number of at least 0", lambda v: _whole(v, 0), "256"),
+    ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
+)

@@ -53,9 +53,9 @@ def execute(engine: Engine, plan: Plan, request: Request, note: Callable[[str], 
     table = pack(plan, request)
     try:
         counter = Counter(table, request.pair_memory_mb)
-        leaks = _leaks(table, counter)
         note(f"running {method.name}")
         outcome = method.run(Task(table, counter, limits, request, read_options(method, request.options)))
+        leaks = _leaks(table, counter)
     finally:
         table.blocks.release()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings)

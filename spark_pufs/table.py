@@ -52,15 +52,12 @@ class PUTable:
 
 def inspect(engine: Engine, request: Request) -> Plan:
     """Resolve the columns, read the table once, and raise all faults together."""
+    columns = engine.columns()
     schema, faults = resolve(
-        engine.columns(),
-        request.label.column,
-        request.include,
-        request.exclude,
-        request.keep,
-        request.categorical,
+        columns, request.label.column, request.include, request.exclude, request.keep, request.categorical
     )
-    if schema.label not in [column.name for column in engine.columns()] or not schema.order:
+    names = [column.name for column in columns]
+    if schema.label not in names or not schema.order or len(set(names)) < len(names):
         raise DataError(faults)
     source = engine.source(schema.numeric, schema.text, schema.label)
     kernel = ProfileKernel(len(schema.numeric), len(schema.text))

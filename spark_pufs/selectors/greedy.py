@@ -32,6 +32,8 @@ def forward(
     criterion: Criterion, counter: Counter, limits: Limits
 ) -> tuple[list[int], NDArray[np.float64], NDArray[np.float64]]:
     """Chosen features, best first; each feature's score when it was chosen, or at the end if it was not."""
+    if criterion.needs_pairs:
+        counter.expect_pairs()
     criterion.start(counter.labels())
     chosen: list[int] = []
     scores, errors = (array.copy() for array in criterion.score())

@@ -21,11 +21,13 @@ from spark_pufs.core.mixture_batch import (
     log_density,
     starting_rows,
 )
+from spark_pufs.core.mixture_sample import Frame, Sample, make_sample
 from spark_pufs.core.reference_mixture import Dense, clusters_of, dense_log_density, fit_dense, fit_sklearn
 
 __all__ = [
     "CHUNK",
     "COVARIANCES",
+    "Frame",
     "Mixture",
     "MixtureSettings",
     "Sample",
@@ -49,71 +51,15 @@ DENSE = ("full", "tied", "sklearn")  # fitted mask by mask
 
 
 @dataclass(frozen=True)
-class Sample:
-    """The rows a search looks at: Z (N, 2D) float32 = [X, X*X] of the standardised columns, ``labelled`` (N,) bool,
-    ``weight`` (N,) float64 = table rows a row stands for, ``center`` and ``scale`` (D,) of the columns,
-    ``clip``: standardised values are cut at +- clip."""
-
-    Z: Singles
-    labelled: Mask
-    weight: Floats
-    center: Floats
-    scale: Floats
-    clip: float
-
-    @property
-    def X(self) -> Singles:
-        """The standardised columns (N, D)."""
-        return self.Z[:, : self.features]
-
-    @property
-    def features(self) -> int:
-        """D."""
-        return len(self.center)
-
-    @property
-    def total_labelled(self) -> float:
-        """|L|, weighted."""
-        return float(self.weight[self.labelled].sum())
-
-
-@dataclass(frozen=True)
 class Mixture:
-    """The mixture of one mask: ``columns`` (d,), how they are standardised (``center``, ``scale`` (d,), ``clip``),
-    ``weight`` (K,), ``mean`` (K, d) and ``covariance`` (K, d) or (K, d, d) of the standardised columns."""
+    """The mixture of one mask: ``columns`` (d,) and their ``frame``; ``weight`` (K,), ``mean`` (K, d) and
+    ``covariance`` (K, d) or (K, d, d) of the columns as the frame gives them."""
 
     columns: NDArray[np.intp]
-    center: Floats
-    scale: Floats
-    clip: float
+    frame: Frame
     weight: Floats
     mean: Floats
     covariance: Floats
-
-
-def make_sample(X: ArrayLike, labelled: ArrayLike, weight: ArrayLike | None = None, clip: float = np.inf) -> Sample:
-    """Standardise the columns of X (N, D), so that float32 sums of squares keep their digits.
-
-    >>> sample = make_sample([[0.0, 5.0], [2.0, 5.0]], [1, 0])
-    >>> sample.Z.tolist()
-    [[-1.0, 0.0, 1.0, 0.0], [1.0, 0.0, 1.0, 0.0]]
-    """
-    raw = np.asarray(X, np.float64)
-    flag = np.asarray(labelled).astype(np.bool_)
-    rows = np.ones(len(flag)) if weight is None else np.asarray(weight, np.float64)
-    _check(raw, flag, rows)
-    center = np.average(raw, axis=0, weights=rows)
-    scale = np.sqrt(np.average((raw - center) ** 2, axis=0, weights=rows))
-    # A constant column is only rounding around its value: it carries nothing, and must not be blown up.
-    scale[scale <= 1e-12 * np.abs(center)] = 1.0
-    scale[scale == 0] = 1.0
-    standard = standardise(raw, center, scale, clip)
-    return Sample(np.hstack([standard, standard * standard]), flag, rows, center, scale, clip)
-
-
-def standardise(X: Floats, center: Floats, scale: Floats, clip: float) -> Singles:
-    """(X - center) / scale, cut at +- clip, float32."""
-    return np.clip((X - center) / scale, -clip, clip).astype(np.float32)
 
 
 def chunks(masks: Mask) -> Iterator[Mask]:
@@ -204,7 +150,7 @@ def fit_mask(
 def assign(mixture: Mixture, X: ArrayLike) -> NDArray[np.int64]:
     """The cluster (B,) of every row of X (B, D), in the units of the table."""
     raw = np.asarray(X, np.float64)[:, mixture.columns]
-    return likeliest(_densities(mixture, standardise(raw, mixture.center, mixture.scale, mixture.clip)))
+    return likeliest(_densities(mixture, mixture.frame.apply(raw)))
 
 
 def choose_components(
@@ -241,19 +187,19 @@ def _fit_once(
     sample: Sample, columns: NDArray[np.intp], settings: MixtureSettings, rng: np.random.Generator
 ) -> Mixture:
     X = sample.X[:, columns]
-    frame = (columns, sample.center[columns], sample.scale[columns], sample.clip)
+    frame = sample.frame.of(columns)
     if settings.covariance in DENSE:
         dense = (
             fit_sklearn(X, sample.weight, settings, rng)[1]
             if settings.covariance == "sklearn"
             else fit_dense(X, sample.weight, settings, rng)
         )
-        return Mixture(*frame, dense.weight, dense.mean, dense.covariance)
+        return Mixture(columns, frame, dense.weight, dense.mean, dense.covariance)
     start = starting_rows(sample.weight, settings.components, rng)[:, None]
     ones = np.ones((1, len(columns)), np.float32)
     found = fit_components(np.hstack([X, X * X]), ones, start, sample.weight, settings, rng)
     weight = np.exp(found.log_weight[:, 0].astype(np.float64))
-    return Mixture(*frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64))
+    return Mixture(columns, frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64))
 
 
 def _densities(mixture: Mixture, X: Singles) -> Singles:
@@ -276,16 +222,3 @@ def _free_parameters(components: int, size: int, covariance: str) -> int:
 
 def _words(seed: Seed) -> Sequence[int]:
     return [seed] if isinstance(seed, int) else seed
-
-
-def _check(X: Floats, labelled: Mask, weight: Floats) -> None:
-    if X.ndim != 2 or len(X) == 0 or X.shape[0] != len(labelled) or labelled.shape != weight.shape:
-        raise ValueError(
-            f"X (N, D), labelled (N,) and weight (N,) do not fit: {X.shape}, {labelled.shape}, {weight.shape}"
-        )
-    if not np.isfinite(X).all():
-        raise ValueError(
-            f"X has missing or infinite values in columns {np.flatnonzero(~np.isfinite(X).all(0)).tolist()}"
-        )
-    if not np.isfinite(weight).all() or (weight <= 0).any():
-        raise ValueError("weight must be positive and finite")

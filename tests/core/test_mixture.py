@@ -161,8 +161,17 @@ def test_units_of_the_table_do_not_matter() -> None:
 def test_weights_stand_for_repeated_rows() -> None:
     sample = make_sample([[0.0], [4.0]], [1, 0], [3, 1])
     repeated = make_sample([[0.0], [0.0], [0.0], [4.0]], [1, 1, 1, 0])
-    assert sample.center == repeated.center
-    assert sample.scale == repeated.scale
+    assert sample.frame.center == repeated.frame.center
+    assert sample.frame.scale == repeated.frame.scale
+
+
+def test_only_heavy_tails_are_bent() -> None:
+    rng = np.random.default_rng(3)
+    X = np.stack([rng.normal(size=2000), rng.uniform(size=2000), rng.lognormal(sigma=2, size=2000)], axis=1)
+    sample = make_sample(X, X[:, 0] > 1)
+    assert sample.frame.bend.tolist() == [0, 0, 3]
+    assert np.abs(sample.X[:, 2]).max() < 0.5 * np.abs(make_sample(X, X[:, 0] > 1, bend=0).X[:, 2]).max()
+    assert (np.argsort(sample.X[:, 2], kind="stable") == np.argsort(X[:, 2], kind="stable")).mean() > 0.99
 
 
 def test_batches_follow_the_weights() -> None:

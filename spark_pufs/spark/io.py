@@ -20,24 +20,20 @@ def read_table(
     spark: SparkSession, path: str | None, table: str | None, format_: str, options: Mapping[str, Any]
 ) -> DataFrame:
     """A file, a folder of files or a catalog table."""
-    from pyspark.errors import PySparkException
-
     try:
         if table is not None:
             return spark.read.table(table)
         return spark.read.format(format_).options(**{**DEFAULTS.get(format_, {}), **options}).load(path)
-    except PySparkException as error:
+    except _spark_errors() as error:
         raise DataError(_fault(f"Source '{table or path}'", error)) from error
 
 
 @contextmanager
 def plain_errors(where: str) -> Iterator[None]:
     """Turn a failure to read rows, which Spark finds only while it works, into one clear data error."""
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except PySparkException as error:
+    except _spark_errors() as error:
         if not any(mark in str(error) for mark in _UNREADABLE):
             raise
         raise DataError(Fault(where, f"cannot be read: {_gist(error)}", "Write the table again.")) from error
@@ -58,5 +54,18 @@ def _fault(where: str, error: Exception) -> Fault:
 
 
 def _gist(error: Exception) -> str:
-    """The first line of Spark's message, which says it; the Java stack below does not."""
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)[:300]
+    """The line of Spark's message that says it: the innermost cause, or the first line; the Java stack does not."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1][:300]
+
+
+def _spark_errors() -> tuple[type[Exception], ...]:
+    """What Spark raises; some failures of its readers come through py4j unconverted."""
+    from pyspark.errors import PySparkException
+
+    try:
+        from py4j.protocol import Py4JJavaError
+    except ImportError:  # the Connect client alone has no py4j
+        return (PySparkException,)
+    return (PySparkException, Py4JJavaError)

@@ -38,7 +38,12 @@ NEGATIVES = "Name their values in label.negative, or use a method for positives 
 SEE = "See conf/select_features.yaml."
 
 CASES: list[tuple[str, int, Callable[[], Any], str]] = [
-    ("label column missing", 3, select(label="lable"), "Column 'lable': not found among 4 columns. Did you mean 'label'?"),
+    (
+        "label column missing",
+        3,
+        select(label="lable"),
+        "Column 'lable': not found among 4 columns. Did you mean 'label'?",
+    ),
     (
         "label value not declared",
         3,
@@ -170,7 +175,12 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         select(prior=1.5),
         "Option 'prior': must be a share between 0 and 1, or two of them, low and high, got 1.5. For example 0.05.",
     ),
-    ("negative seed", 2, select(seed=-1), "Option 'seed': must be a whole number of at least 0, got -1. For example 7."),
+    (
+        "negative seed",
+        2,
+        select(seed=-1),
+        "Option 'seed': must be a whole number of at least 0, got -1. For example 7.",
+    ),
     ("negative budget", 2, select(budget=-1), "Option 'budget': must be a number above 0, got -1. For example 40."),
     ("budget too small", 2, select(budget=0.5), "Option 'budget': 0.5 pays for no feature. 'a' costs 1."),
     (

@@ -91,9 +91,7 @@ def test_other_formats_give_the_same_answer(spark: object, example: Path, tmp_pa
     )
 
 
-def test_truncated_parquet_is_a_data_error(
-    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_truncated_parquet_is_a_data_error(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = (example / "table.parquet").read_bytes()
     (tmp_path / "half.parquet").write_bytes(whole[: len(whole) // 2])
     assert select(example, tmp_path / "run", "--set", f"source.path={tmp_path / 'half.parquet'}") == 3

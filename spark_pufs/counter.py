@@ -5,17 +5,34 @@ from __future__ import annotations
 import logging
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, pair_bytes
-from spark_pufs.table import PUTable
+from spark_pufs.engine import Blocks
 from spark_pufs.types import LABEL_STATES, Layout
 
-__all__ = ["Counter", "SetCounts"]
+__all__ = ["Countable", "Counter", "SetCounts"]
 
 log = logging.getLogger("spark_pufs")
+
+
+class Countable(Protocol):
+    """Packed rows with the names of their features: a PU table, or a sample that never was a table."""
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def blocks(self) -> Blocks: ...
 
 
 @dataclass(frozen=True)
@@ -29,7 +46,7 @@ class SetCounts:
 class Counter:
     """What the information-based selectors know of a table."""
 
-    def __init__(self, table: PUTable, pair_memory_mb: int) -> None:
+    def __init__(self, table: Countable, pair_memory_mb: int) -> None:
         self._table = table
         self._limit = pair_memory_mb * 2**20
         self._pairs: NDArray[np.int64] | None = None
@@ -77,14 +94,15 @@ class Counter:
     def set_fits(self, features: tuple[int, ...]) -> bool:
         """Whether counts given these features stay within the byte budget, and their key within 64 bits."""
         configurations = math.prod(self.layout.levels[f] for f in features)
-        occupied = min(configurations, self._table.plan.profile.rows)
+        occupied = min(configurations, self._table.rows)
         size = LABEL_STATES * occupied * self.layout.total * 8
         return size <= max(self._limit, 2**20) and configurations * LABEL_STATES < 2**62
 
     def pairs_fit(self) -> bool:
         """Whether the table of all pairs stays within the byte budget."""
-        fit = pair_bytes(self.layout) <= self._limit
-        log.debug("all pairs take %d bytes of %d: %s", pair_bytes(self.layout), self._limit, "one pass" if fit else "steps")
+        size = pair_bytes(self.layout)
+        fit = size <= self._limit
+        log.debug("all pairs take %d bytes of %d: %s", size, self._limit, "one pass" if fit else "steps")
         return fit
 
     def _all_pairs(self) -> NDArray[np.int64]:

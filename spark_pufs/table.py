@@ -49,6 +49,10 @@ class PUTable:
     def names(self) -> tuple[str, ...]:
         return self.plan.features
 
+    @property
+    def rows(self) -> int:
+        return self.plan.profile.rows
+
 
 def inspect(engine: Engine, request: Request) -> Plan:
     """Resolve the columns, read the table once, and raise all faults together."""

@@ -22,7 +22,7 @@ from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
 from spark_pufs.selectors.surrogates import SURROGATE, needs_negatives, plain_choice, record, semi_choice
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, Layout
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "Found", "Measure", "iamb", "on_surrogate", "pairwise"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -36,6 +36,29 @@ class Evidence:
     information: Floats
     error: Floats
     log_p: Floats
+
+
+@dataclass(frozen=True)
+class Found:
+    """A blanket, best first; what it had grown to; the evidence (D,) behind it; whether memory stopped the growth."""
+
+    blanket: list[int]
+    grown: list[int]
+    evidence: Evidence
+    full: bool
+
+
+def iamb(counter: Counter, limits: Limits, measure: Measure, alpha: float) -> Found:
+    """Grow, then shrink (Algorithm 1). A kept feature's evidence is given the rest, any other's given all that grew."""
+    log_alpha = math.log(alpha)
+    grown, given, found, full = grow(counter, limits, measure, log_alpha)
+    blanket, last = shrink(grown, given, counter.layout, limits.must, measure, log_alpha)
+    final = Evidence(found.information.copy(), found.error.copy(), found.log_p.copy())
+    for feature, own in last.items():
+        final.information[feature], final.error[feature] = own.information[0], own.error[0]
+        final.log_p[feature] = own.log_p[0]
+    blanket.sort(key=lambda feature: (-final.information[feature], feature))
+    return Found(blanket, grown, final, full)
 
 
 def on_surrogate(name: SurrogateName) -> Measure:
@@ -136,22 +159,16 @@ def _blanket(
 ) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
         choice = choose(task)
-        judge, log_alpha = measure(choice), math.log(task.options["alpha"])
-        grown, given, found, full = grow(task.counter, task.limits, judge, log_alpha)
-        blanket, last = shrink(grown, given, task.table.layout, task.limits.must, judge, log_alpha)
-        scores, errors, log_p = (array.copy() for array in (found.information, found.error, found.log_p))
-        for feature, own in last.items():
-            scores[feature], errors[feature], log_p[feature] = own.information[0], own.error[0], own.log_p[0]
-        blanket.sort(key=lambda feature: (-scores[feature], feature))
-        notes = {f: f"log10 p = {log_p[f] / math.log(10):.1f} given the rest of the blanket" for f in blanket}
+        found = iamb(task.counter, task.limits, measure(choice), task.options["alpha"])
+        log10_p = found.evidence.log_p / math.log(10)
         return Outcome(
-            blanket,
-            scores,
-            errors,
+            found.blanket,
+            found.evidence.information,
+            found.evidence.error,
             surrogate=record(choice, task.table.plan.labels),
-            notes=notes,
-            warnings=(_FULL,) if full else (),
-            details={"alpha": task.options["alpha"], "grown": [task.table.names[f] for f in grown]},
+            notes={f: f"log10 p = {log10_p[f]:.1f} given the rest of the blanket" for f in found.blanket},
+            warnings=(_FULL,) if found.full else (),
+            details={"alpha": task.options["alpha"], "grown": [task.table.names[f] for f in found.grown]},
         )
 
     return run

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.core.hashing import mix, one_form, text_hashes
 from spark_pufs.core.kernel import State
 from spark_pufs.types import RawBatch, Text
 
@@ -77,11 +77,10 @@ class ProfileKernel:
         return merged
 
     def _of(self, batch: RawBatch, largest_kept: NDArray[np.uint64]) -> State:
-        X = batch.numeric + 0.0  # -0.0 and 0.0 are one value
+        X = one_form(batch.numeric)
         finite = np.isfinite(X)
         nan = np.isnan(X)
-        X[nan] = np.nan  # of the many bit patterns of NaN, one
-        hashes = _mix(X.view(np.uint64))
+        hashes = mix(X.view(np.uint64))
         return {
             "rows": np.array([batch.rows], np.int64),
             "labels": _text_counts(batch.label),
@@ -120,28 +119,14 @@ class ProfileKernel:
         )
 
 
-def _mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64's finaliser: a fixed, well-spread hash of 64 bits."""
-    z = bits + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
-    return mixed
-
-
 def _row_hash(hashes: NDArray[np.uint64], batch: RawBatch) -> NDArray[np.uint64]:
     """Sum over rows of a hash of the whole row: blind to row order and partitioning, not to any value."""
-    salt = _mix(np.arange(hashes.shape[1] + len(batch.text) + 1, dtype=np.uint64))
-    total = (_mix(hashes ^ salt[: hashes.shape[1]])).sum(axis=1, dtype=np.uint64)
+    salt = mix(np.arange(hashes.shape[1] + len(batch.text) + 1, dtype=np.uint64))
+    total = (mix(hashes ^ salt[: hashes.shape[1]])).sum(axis=1, dtype=np.uint64)
     for text, mark in zip([*batch.text, batch.label], salt[hashes.shape[1] :], strict=True):
-        known = _text_hashes([*text.values, "\0null"])
-        total = total + _mix(known ^ mark)[text.codes]
-    return np.array([_mix(total).sum(dtype=np.uint64)], np.uint64)
-
-
-def _text_hashes(values: list[str]) -> NDArray[np.uint64]:
-    digests = b"".join(hashlib.blake2b(value.encode(), digest_size=8).digest() for value in values)
-    return np.frombuffer(digests, np.uint64)
+        known = text_hashes([*text.values, "\0null"])
+        total = total + mix(known ^ mark)[text.codes]
+    return np.array([mix(total).sum(dtype=np.uint64)], np.uint64)
 
 
 def _sketch(

@@ -98,6 +98,10 @@ class Counter:
         size = LABEL_STATES * occupied * self.layout.total * 8
         return size <= max(self._limit, 2**20) and configurations * LABEL_STATES < 2**62
 
+    def pair_bytes(self) -> int:
+        """Size of the table of all pairs."""
+        return pair_bytes(self.layout)
+
     def pairs_fit(self) -> bool:
         """Whether the table of all pairs stays within the byte budget."""
         size = pair_bytes(self.layout)

@@ -10,15 +10,18 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spark_pufs.core.bins import code_numeric, code_text
 from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.core.mixture_batch import MixtureSettings
+from spark_pufs.core.row_sample import RowSample, label_codes
 from spark_pufs.types import Bins, Block, Column, RawBatch
 
-__all__ = ["Blocks", "Engine", "Packer", "Pass", "Source", "record"]
+__all__ = ["Blocks", "Engine", "MaskScorer", "Packer", "Pass", "Source", "record"]
 
 log = logging.getLogger("spark_pufs")
 
@@ -55,8 +58,7 @@ class Packer:
             codes[row] = code_numeric(batch.numeric[:, column], bins)
         for column, row, bins in self.text:
             codes[row] = code_text(batch.text[column], bins)
-        lookup = np.array([self.states[value] for value in batch.label.values] + [0], np.uint8)
-        return Block(codes, lookup[batch.label.codes])
+        return Block(codes, label_codes(batch, self.states))
 
 
 class Blocks(Protocol):
@@ -75,6 +77,18 @@ class Source(Protocol):
     def pack(self, packer: Packer) -> Blocks: ...
 
 
+class MaskScorer(Protocol):
+    """Clusters one sample of rows under many masks.
+
+    Contract: the same masks and seed give the same counts, whoever computes them and in whatever grouping.
+    """
+
+    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Labelled rows (M, K) and all rows (M, K) of every cluster of every mask (M, D)."""
+
+    def close(self) -> None: ...
+
+
 class Engine(Protocol):
     """One table in one place."""
 
@@ -84,3 +98,5 @@ class Engine(Protocol):
     def columns(self) -> list[Column]: ...
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Source: ...
+
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer: ...

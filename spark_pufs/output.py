@@ -38,15 +38,12 @@ class RunFolder:
     def open(self) -> None:
         """Make the folder and try that it can be written, before any work is done."""
         self.write(".probe", b"")
-        self._delete(".probe")
+        self.delete(".probe")
 
     def finished(self) -> dict[str, Any] | None:
         """The manifest, if a run has finished here."""
-        if self._fs.get_file_info(self._at(MANIFEST)).type != fs.FileType.File:
-            return None
-        with self._fs.open_input_stream(self._at(MANIFEST)) as file:
-            manifest: dict[str, Any] = json.loads(file.read())
-        return manifest
+        data = self.read(MANIFEST)
+        return None if data is None else json.loads(data)
 
     def check(self, fingerprint: str, overwrite: bool) -> bool:
         """Whether this very run has finished here already; another run's results are not replaced unasked."""
@@ -57,6 +54,19 @@ class RunFolder:
             return True
         found = "holds the results of another table, request or version"
         raise ConfigError(Fault(f"Output '{self.path}'", found, "Set output.overwrite: true, or name another path."))
+
+    def read(self, name: str) -> bytes | None:
+        """One file, or None where there is none."""
+        if self._fs.get_file_info(self._at(name)).type != fs.FileType.File:
+            return None
+        with self._fs.open_input_stream(self._at(name)) as file:
+            data: bytes = file.read()
+        return data
+
+    def delete(self, name: str) -> None:
+        """Take one file away, if it is there."""
+        if self._fs.get_file_info(self._at(name)).type == fs.FileType.File:
+            self._fs.delete_file(self._at(name))
 
     def write(self, name: str, data: bytes) -> None:
         """Replace one file; a reader sees the old one or the new one, never half of it."""
@@ -70,15 +80,11 @@ class RunFolder:
 
     def write_all(self, files: Mapping[str, bytes], facts: Mapping[str, Any]) -> None:
         """Take the old manifest away, write the files, then a manifest that names them."""
-        self._delete(MANIFEST)
+        self.delete(MANIFEST)
         for name, data in files.items():
             self.write(name, data)
         listed = {name: {"bytes": len(d), "sha256": hashlib.sha256(d).hexdigest()} for name, d in files.items()}
         self.write(MANIFEST, json.dumps({**facts, "files": listed}, indent=2).encode())
-
-    def _delete(self, name: str) -> None:
-        if self._fs.get_file_info(self._at(name)).type == fs.FileType.File:
-            self._fs.delete_file(self._at(name))
 
     def _at(self, name: str) -> str:
         return f"{self._base}/{name}"

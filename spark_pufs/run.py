@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from spark_pufs.checkpoint import Keeper, NoKeeper
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine
 from spark_pufs.request import Request
@@ -21,7 +22,7 @@ from spark_pufs.selectors.base import Limits, Outcome, Task, limits_of, read_opt
 from spark_pufs.table import Plan, PUTable, inspect, pack
 from spark_pufs.version import __version__
 
-__all__ = ["check", "execute", "fingerprint", "prepare", "select_with"]
+__all__ = ["check", "execute", "fingerprint", "identity", "prepare", "select_with"]
 
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
@@ -39,13 +40,19 @@ def check(request: Request) -> None:
 def prepare(engine: Engine, request: Request) -> Plan:
     """All that can be wrong is found here, before the work."""
     check(request)
-    plan = inspect(engine, request)
+    plan = inspect(engine, request, method_named(request.method).numeric_only)
     limits_of(request, plan.features)
     return plan
 
 
-def execute(engine: Engine, plan: Plan, request: Request, note: Callable[[str], None] = lambda what: None) -> Selection:
-    """Pack the rows and run the method; ``note`` hears what is being done."""
+def execute(
+    engine: Engine,
+    plan: Plan,
+    request: Request,
+    note: Callable[[str], None] = lambda what: None,
+    keeper: Keeper | None = None,
+) -> Selection:
+    """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.features)
@@ -54,7 +61,8 @@ def execute(engine: Engine, plan: Plan, request: Request, note: Callable[[str], 
     try:
         counter = Counter(table, request.pair_memory_mb)
         note(f"running {method.name}")
-        outcome = method.run(Task(table, counter, limits, request, read_options(method, request.options)))
+        options = read_options(method, request.options)
+        outcome = method.run(Task(table, counter, limits, request, options, engine, keeper or NoKeeper(), note))
         leaks = _leaks(table, counter)
     finally:
         table.blocks.release()
@@ -62,10 +70,21 @@ def execute(engine: Engine, plan: Plan, request: Request, note: Callable[[str], 
     return _selection(engine, plan, request, limits, outcome, warnings, time.perf_counter() - began)
 
 
+def identity(plan: Plan, request: Request) -> dict[str, Any]:
+    """What an answer depends on, as plain values: the rows in any order, the request, the version."""
+    facts = {
+        "table": plan.profile.fingerprint,
+        "columns": plan.schema.order,
+        "request": request.as_dict(),
+        "version": __version__,
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(facts, default=str))
+    return plain
+
+
 def fingerprint(plan: Plan, request: Request) -> str:
-    """Same rows in any order, same request, same version: same fingerprint."""
-    facts = [plan.profile.fingerprint, plan.schema.order, plan.schema.label, request.as_dict(), __version__]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+    """Same identity, same fingerprint."""
+    return hashlib.sha256(json.dumps(identity(plan, request), sort_keys=True).encode()).hexdigest()
 
 
 def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class PUTable:
         return self.plan.profile.rows
 
 
-def inspect(engine: Engine, request: Request) -> Plan:
+def inspect(engine: Engine, request: Request, numeric_only: bool = False) -> Plan:
     """Resolve the columns, read the table once, and raise all faults together."""
     columns = engine.columns()
     schema, faults = resolve(
@@ -68,6 +68,8 @@ def inspect(engine: Engine, request: Request) -> Plan:
     profile = kernel.read(source.scan(kernel, "profile"))
     states, label_faults = _labels(profile, request)
     dropped = dict(schema.skipped) | _dropped(schema, profile)
+    if numeric_only:
+        dropped |= {name: f"text, and {request.method} reads numbers" for name in schema.text if name not in dropped}
     features = tuple(name for name in schema.order if name not in dropped)
     faults += label_faults + _named_features(request, features, dropped)
     faults += _missing_faults(schema, profile, request)

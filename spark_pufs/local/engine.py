@@ -12,8 +12,11 @@ import pyarrow as pa
 from pandas.api import types as kinds
 
 from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.core.mixture_batch import MixtureSettings
+from spark_pufs.core.row_sample import RowSample
 from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.local.scorer import LocalScorer
 from spark_pufs.raw import plain_text, raw_batch
 from spark_pufs.types import Block, Column, Kind, RawBatch
 
@@ -44,6 +47,9 @@ class LocalEngine:
         absent = np.array([int(frame[name].isna().sum()) - _nans(frame[name]) for name in numeric], np.int64)
         texts = [_text(frame[name]) for name in text]
         return LocalSource(numbers, absent, texts, _text(frame[label]), self.passes)
+
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> LocalScorer:
+        return LocalScorer(sample, settings)
 
 
 class LocalSource:
@@ -118,13 +124,12 @@ def _kind(series: pd.Series[Any]) -> Kind:
 
 def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
     """float64 (n,): booleans 0/1, dates in days, timestamps in seconds, null as NaN."""
-    inferred = kinds.infer_dtype(series, skipna=True)
-    if inferred == "date":
-        days = pd.to_datetime(series).astype("datetime64[s]")
-        return np.where(days.isna(), np.nan, days.astype("int64") / 86_400)
-    if kinds.is_datetime64_any_dtype(series) or inferred == "datetime":
-        moments = pd.to_datetime(series, utc=True).dt.tz_localize(None).astype("datetime64[us]")
-        return np.where(moments.isna(), np.nan, moments.astype("int64") / 1e6)
+    if kinds.infer_dtype(series, skipna=True) == "date":
+        days = pa.array(series, pa.date32(), from_pandas=True).cast(pa.int32())
+        return np.asarray(days.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    if _is_moment(series):
+        micros = pa.array(series, pa.timestamp("us", tz="UTC"), from_pandas=True, safe=False).cast(pa.int64())
+        return np.asarray(micros.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)) / 1e6
     try:
         return pd.to_numeric(series.astype("float64") if series.dtype == object else series).to_numpy(
             dtype="float64", na_value=np.nan
@@ -134,12 +139,17 @@ def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
         raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {error}", fix)) from error
 
 
+def _is_moment(series: pd.Series[Any]) -> bool:
+    return kinds.is_datetime64_any_dtype(series) or kinds.infer_dtype(series, skipna=True) == "datetime"
+
+
 def _nans(series: pd.Series[Any]) -> int:
     """A float column of pandas cannot tell null from NaN: all are NaN."""
     return int(series.isna().sum()) if series.dtype in (np.float64, np.float32, np.float16) else 0
 
 
 def _text(series: pd.Series[Any]) -> pa.Array:
-    codes, values = pd.factorize(series)
+    # A timestamp as text would hang on a zone and on the digits shown: its seconds do not.
+    codes, values = pd.factorize(_numbers(series) if _is_moment(series) else series)
     dictionary = pa.array([plain_text(value) for value in values], pa.string())
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary).cast(pa.string())

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.checkpoint import Keeper, NoKeeper
 from spark_pufs.core.schema import match
 from spark_pufs.counter import Counter
+from spark_pufs.engine import Engine
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.table import PUTable
@@ -64,6 +66,9 @@ class Task:
     limits: Limits
     request: Request
     options: Mapping[str, Any]
+    engine: Engine
+    keeper: Keeper = field(default_factory=NoKeeper)
+    note: Callable[[str], None] = lambda what: None
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ class Method:
     use_when: str
     run: Callable[[Task], Outcome]
     options: Mapping[str, Option] = field(default_factory=dict)
+    numeric_only: bool = False
 
 
 def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.core.mixture_batch import MixtureSettings
+from spark_pufs.core.row_sample import RowSample
 from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.raw import raw_batch
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import SparkBlocks, pack_blocks
+from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.types import Column, Kind, RawBatch
 
 if TYPE_CHECKING:
@@ -48,6 +51,9 @@ class SparkEngine:
             *[f"{word} as t{i}" for i, word in enumerate(words)],
         )
         return SparkSource(packed, len(numeric), self.passes, self._cache)
+
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> SparkScorer:
+        return SparkScorer(self._frame.sparkSession, sample, settings)
 
 
 class SparkSource:
@@ -92,12 +98,15 @@ def _as_double(position: int, type_: str) -> str:
     column = f"c{position}"
     if type_ == "date":
         return f"cast(unix_date({column}) as double)"
-    if type_ in MOMENTS:
-        return f"cast(unix_micros(cast({column} as timestamp)) as double) / 1e6D"
+    if type_ == "timestamp":
+        return f"cast(unix_micros({column}) as double) / 1e6D"
+    if type_ == "timestamp_ntz":  # a cast to timestamp would read it in the session's zone
+        seconds = f"cast(cast({column} - timestamp_ntz'1970-01-01 00:00:00' as interval second) as decimal(20,6))"
+        return f"cast(cast({seconds} * 1000000 as bigint) as double) / 1e6D"
     return f"cast({column} as double)"
 
 
 def _as_text(position: int, type_: str) -> str:
-    # Fractions travel as doubles and become text in Python, as in the local engine.
-    fraction = type_ in ("float", "double") or type_.startswith("decimal")
-    return f"cast(c{position} as {'double' if fraction else 'string'})"
+    # Fractions and timestamps travel as doubles and become text in Python, as in the local engine.
+    fraction = type_ in ("float", "double", "timestamp", "timestamp_ntz") or type_.startswith("decimal")
+    return _as_double(position, type_) if fraction else f"cast(c{position} as string)"

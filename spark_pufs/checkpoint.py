@@ -1,0 +1,84 @@
+"""Work in progress, replaced atomically after each generation; another run's work is refused, not overwritten."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from spark_pufs.core.kernel import State, decode, encode
+from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.output import RunFolder
+
+__all__ = ["CHECKPOINT", "FolderKeeper", "Keeper", "NoKeeper"]
+
+CHECKPOINT = "checkpoint.npz"
+_IDENTITY = "identity"
+
+
+class Keeper(Protocol):
+    """Where a search leaves its state. ``where`` is None if nothing is kept."""
+
+    where: str | None
+
+    def load(self) -> State | None: ...
+
+    def save(self, state: State) -> None: ...
+
+
+class NoKeeper:
+    """Keeps nothing."""
+
+    where: str | None = None
+
+    def load(self) -> None:
+        return None
+
+    def save(self, state: State) -> None:
+        """Nothing to keep it in."""
+
+
+class FolderKeeper:
+    """Keeps the state in a run directory, with the identity of the run it belongs to."""
+
+    def __init__(self, folder: RunFolder, identity: Mapping[str, Any]) -> None:
+        self._folder = folder
+        self._identity = dict(identity)
+        self.where: str | None = folder.path
+
+    def load(self) -> State | None:
+        """The state of this run, or None before its first generation."""
+        data = self._folder.read(CHECKPOINT)
+        if data is None:
+            return None
+        try:
+            state = decode(data)
+            identity = state.pop(_IDENTITY)
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            fix = f"Delete {CHECKPOINT} to start again."
+            raise PufsError(Fault(f"Checkpoint in '{self.where}'", f"is damaged ({error})", fix)) from error
+        differences = _differences(identity, self._identity)
+        if differences:
+            fix = "Name another output.path, or delete the checkpoint to start again."
+            found = f"belongs to another run: {'; '.join(differences)}"
+            raise ConfigError(Fault(f"Checkpoint in '{self.where}'", found, fix))
+        return state
+
+    def save(self, state: State) -> None:
+        self._folder.write(CHECKPOINT, encode({**state, _IDENTITY: self._identity}))
+
+    def clear(self) -> None:
+        """The run is finished: its results take the place of its state."""
+        self._folder.delete(CHECKPOINT)
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = "") -> list[str]:
+    """What differs, in words: 'seed is 7 there and 8 here'."""
+    found = []
+    for key in sorted({*there, *here}):
+        a, b = there.get(key), here.get(key)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found += _differences(a, b, f"{path}{key}.")
+        elif a != b:
+            found.append(f"{path}{key} is {a!r} there and {b!r} here")
+    return found

@@ -1,0 +1,264 @@
+"""FSCPU: search masks by how well Gaussian-mixture clusters on them concentrate the labelled rows.
+
+Uchikoshi & Akimoto. The driver owns the search; a generation of masks goes to the engine's scorer, the cluster counts
+come back, and after each generation the state is kept. The chosen mask's mixture is then counted over every row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.information import class_given_feature
+from spark_pufs.core.kernel import State
+from spark_pufs.core.mixture import COVARIANCES, MixtureSettings, fit_mask, make_sample
+from spark_pufs.core.objective import positive_clusters, recall_precision
+from spark_pufs.core.repair import Budget
+from spark_pufs.core.row_sample import RowSample
+from spark_pufs.core.search import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
+from spark_pufs.core.surrogate import apply_surrogate
+from spark_pufs.core.verdict import ClusterModel, VerdictKernel
+from spark_pufs.errors import ConfigError, Fault, Stopped
+from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.sampling import Cleaning, draw_sample
+
+__all__ = ["METHODS"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass
+class Objective:
+    """f of masks, or f and their joint mutual information weighed against each other (paper eqs 5 and 13)."""
+
+    labelled: float
+    cmi: Floats | None
+    log: ScoreLog
+
+    def value(self, masks: Mask, labelled: Floats, rows: Floats) -> Floats:
+        f = recall_precision(labelled, rows, self.labelled)
+        if self.cmi is None:
+            return f
+        score, self.log = combined(f, jmi_of_masks(masks, self.cmi), self.log)
+        return score
+
+
+def _run(with_information: bool) -> Callable[[Task], Outcome]:
+    def run(task: Task) -> Outcome:
+        options = task.options
+        budget = _budget(task)
+        settings = MixtureSettings(components=options["clusters"], covariance=options["covariance"])
+        cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
+        search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
+        rows, cleaning = draw_sample(task, options["sample_mb"])
+        weighed = cmi if with_information else None
+        objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
+        _restore(task, search, objective)
+        _generations(task, search, objective, rows, settings)
+        mask = search.selection()
+        clusters, model = _verdict(task, mask, rows, cleaning, settings)
+        return _outcome(task, search, mask, clusters, model, rows)
+
+    return run
+
+
+def _generations(task: Task, search: Search, objective: Objective, rows: RowSample, settings: MixtureSettings) -> None:
+    """Ask, score, tell, keep, until the search says why it stops."""
+    if search.stopped:
+        return
+    scorer = task.engine.mask_scorer(rows, settings)
+    began, first = time.perf_counter(), search.generation
+    try:
+        while not search.stopped:
+            masks = search.ask()
+            search.tell(objective.value(masks, *scorer.score(masks, search.evaluation_seed)))
+            task.keeper.save(_state(search, objective))
+            task.note(_progress(task, search, (time.perf_counter() - began) / (search.generation - first)))
+    except KeyboardInterrupt as stop:
+        raise Stopped(_stopped(task, search)) from stop
+    finally:
+        scorer.close()
+
+
+def _progress(task: Task, search: Search, seconds: float) -> str:
+    total = task.options["pairs"] if search.name == "paper" else task.options["generations"]
+    settled = len(search.theta) - search.unsettled
+    left = (total - search.generation) * seconds
+    return (
+        f"generation {search.generation}: best f {search.best_f:.3f}, {settled} of {len(search.theta)} features "
+        f"settled, at most {left:.0f} s left"
+    )
+
+
+def _stopped(task: Task, search: Search) -> Fault:
+    names = [task.table.names[i] for i in np.flatnonzero(search.selection())]
+    best = f"best f {search.best_f:.3f} after {search.generation} generations with {', '.join(names)}"
+    kept = task.keeper.where
+    fix = f"Go on with `spark-pufs resume {kept}`." if kept else "Name a checkpoint to be able to go on."
+    return Fault("Search", f"stopped by the user; {best}", fix)
+
+
+def _state(search: Search, objective: Objective) -> State:
+    log = objective.log
+    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter}
+    return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own}
+
+
+def _restore(task: Task, search: Any, objective: Objective) -> None:
+    state = task.keeper.load()
+    if state is None:
+        return
+    search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
+    objective.log = ScoreLog(int(state["log_count"]), state["log_mean"], state["log_scatter"])
+    task.note(f"going on after generation {search.generation}")
+
+
+def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
+    options = task.options
+    own: dict[str, Any] = (
+        {"pairs": options["pairs"]}
+        if options["search"] == "paper"
+        else {"settings": ContrastSettings(generation=options["generation"], max_generations=options["generations"])}
+    )
+    return SEARCHES[options["search"]](budget, task.request.seed, start=start, **own)
+
+
+def _budget(task: Task) -> Budget:
+    limits, request = task.limits, task.request
+    if request.k is not None and request.budget is not None:
+        fault = Fault("Options 'k' and 'budget'", "a search takes one of them, got both", "Leave one out.")
+        raise ConfigError(fault)
+    must = np.zeros(len(limits.costs), np.bool_)
+    must[list(limits.must)] = True
+    if request.budget is not None:
+        return Budget.of(limits.costs, request.budget, must, limits.never)
+    k = limits.k if request.k is not None else -(-int((~limits.never).sum()) // 2)
+    return Budget.of(np.ones(len(must)), max(k, len(limits.must)), must, limits.never)
+
+
+def _cmi(task: Task) -> Floats:
+    """I(X_k; S | X_j) as (k, j), counted once."""
+    if not task.counter.pairs_fit():
+        needed = -(-task.counter.pair_bytes() // 2**20)
+        fault = Fault(
+            f"Method '{task.request.method}'",
+            f"counts all pairs of {len(task.table.names)} features, which takes {needed} MB",
+            f"Set pair_memory_mb: {needed}, or use fscpu.",
+        )
+        raise ConfigError(fault)
+    layout = task.table.layout
+    columns = [
+        class_given_feature(apply_surrogate(task.counter.with_feature(j), "y0"), layout)[0]
+        for j in range(layout.features)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _start(cmi: Floats) -> Floats:
+    """A starting theta from joint mutual information: ranks from 0.1 to 0.9."""
+    rank = np.argsort(np.argsort(cmi.sum(axis=1), kind="stable"), kind="stable")
+    return 0.1 + 0.8 * rank / max(len(rank) - 1, 1)
+
+
+def _verdict(
+    task: Task, mask: Mask, rows: RowSample, cleaning: Cleaning, settings: MixtureSettings
+) -> tuple[list[dict[str, Any]], ClusterModel]:
+    """Cluster the sample on the chosen columns once more, with care, and count every row of the table."""
+    chosen = np.flatnonzero(mask)
+    sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight)
+    mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)])
+    names = tuple(task.table.names[i] for i in chosen)
+    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
+    schema, plan = task.table.plan.schema, task.table.plan
+    columns = tuple(schema.numeric.index(name) for name in names)
+    counts = plan.source.scan(VerdictKernel(model, columns, plan.states), "verdict")["counts"]
+    positive = positive_clusters(counts[1:], counts[:1])[0]
+    clusters = [
+        {"rows": int(size), "labelled": int(labelled), "positive": bool(flag)}
+        for size, labelled, flag in zip(counts[0], counts[1], positive, strict=True)
+    ]
+    return clusters, ClusterModel(names, *cleaning.of(chosen), mixture, positive)
+
+
+def _outcome(
+    task: Task, search: Any, mask: Mask, clusters: list[dict[str, Any]], model: ClusterModel, rows: RowSample
+) -> Outcome:
+    evidence = getattr(search, "evidence", None)
+    scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
+    errors = np.zeros(len(mask)) if evidence is None else np.where(np.isfinite(evidence.error), evidence.error, 0.0)
+    chosen = sorted(np.flatnonzero(mask).tolist(), key=lambda i: (-scores[i], i))
+    table = [[cluster[key] for cluster in clusters] for key in ("labelled", "rows")]
+    f = float(recall_precision(table[:1], table[1:], sum(table[0]))[0])
+    lift = f * sum(table[1]) / max(sum(table[0]), 1)
+    unsettled = search.unsettled / len(search.theta)
+    details = {
+        "f": f,
+        "lift": lift,
+        "stopped": search.stopped,
+        "generations": search.generation,
+        "unconverged": unsettled,
+        "theta": dict(zip(task.table.names, search.theta.tolist(), strict=True)),
+        "history": np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist(),
+        "clusters": clusters,
+        "sample_rows": len(rows.weight),
+        "model": model.as_dict(),
+    }
+    warnings = (
+        (f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear.",)
+        if unsettled > 0.2
+        else ()
+    )
+    notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
+    return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, details=details)
+
+
+def _whole(least: int, most: int = 10**9) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _among(names: tuple[str, ...]) -> Callable[[Any], bool]:
+    return lambda value: value in names
+
+
+_STARTS = ("even", "semi-jmi")
+_OPTIONS = {
+    "search": Option("contrast", f"one of {', '.join(SEARCHES)}", _among(tuple(SEARCHES))),
+    "clusters": Option(10, "a whole number from 2 to 100", _whole(2, 100)),
+    "covariance": Option("diag", f"one of {', '.join(COVARIANCES)}", _among(COVARIANCES)),
+    "generation": Option(288, "a whole number of at least 16", _whole(16)),
+    "generations": Option(24, "a whole number of at least 1", _whole(1)),
+    "pairs": Option(3000, "a whole number of at least 1", _whole(1)),
+    "start": Option("even", f"one of {', '.join(_STARTS)}", _among(_STARTS)),
+    "sample_mb": Option(32, "a whole number of at least 1", _whole(1)),
+}
+_ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
+_COST = "three passes over the rows, and some 7,000 clusterings of a bounded sample"
+
+METHODS = (
+    Method(
+        "fscpu",
+        "Search for the columns on which clusters concentrate the labelled rows",
+        _ASSUMES,
+        _COST,
+        "few labels, and positives that form groups of their own",
+        _run(with_information=False),
+        _OPTIONS,
+        numeric_only=True,
+    ),
+    Method(
+        "fscpu-mi",
+        "The same search, with the columns' joint information about the label weighed in",
+        _ASSUMES,
+        _COST,
+        "as fscpu, where single columns tell something too",
+        _run(with_information=True),
+        _OPTIONS,
+        numeric_only=True,
+    ),
+)

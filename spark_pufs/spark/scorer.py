@@ -1,0 +1,90 @@
+"""Masks scored by the cluster: the sample goes to the workers once as a file, each generation as a few bytes."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from spark_pufs.core.kernel import decode, encode
+from spark_pufs.core.mixture import CHUNK, Sample, make_sample, score_chunk
+from spark_pufs.core.mixture_batch import MixtureSettings
+from spark_pufs.core.row_sample import RowSample
+from spark_pufs.spark.scan import single_thread, slots
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["SparkScorer"]
+
+SCHEMA = "chunk long, labelled binary, rows binary"
+TASKS_PER_SLOT = 2
+
+
+class SparkScorer:
+    """One Spark job per generation; a failed or repeated task gives the same bits."""
+
+    def __init__(self, spark: SparkSession, sample: RowSample, settings: MixtureSettings) -> None:
+        self._spark = spark
+        self._settings = settings
+        self._tasks = TASKS_PER_SLOT * slots(spark)
+        self._folder = tempfile.TemporaryDirectory(prefix="spark-pufs-")
+        data = encode({"X": sample.X, "labelled": sample.labelled, "weight": sample.weight})
+        # Named by content: a session that scores the same sample again sends the same file.
+        file = Path(self._folder.name, f"sample-{hashlib.sha256(data).hexdigest()[:24]}.npz")
+        file.write_bytes(data)
+        self._name = file.name
+        spark.addArtifacts(str(file), file=True)
+
+    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        count = -(-len(masks) // CHUNK)
+        job = self._spark.range(0, count, 1, min(count, self._tasks))
+        rows = job.mapInArrow(_scorer(self._name, masks, self._settings, tuple(seed)), SCHEMA).collect()
+        rows.sort(key=lambda row: row["chunk"])
+        clusters = self._settings.components
+        labelled, total = (
+            np.concatenate([np.frombuffer(row[name]).reshape(-1, clusters) for row in rows])
+            for name in ("labelled", "rows")
+        )
+        return labelled, total
+
+    def close(self) -> None:
+        self._folder.cleanup()
+
+
+def _scorer(
+    name: str, masks: NDArray[np.bool_], settings: MixtureSettings, seed: tuple[int, ...]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    packed, shape = np.packbits(masks), masks.shape
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        single_thread()
+        every = np.unpackbits(packed, count=shape[0] * shape[1]).reshape(shape).astype(np.bool_)
+        for batch in batches:
+            for chunk in batch.column(0).to_pylist():
+                own = every[chunk * CHUNK : (chunk + 1) * CHUNK]
+                counts = score_chunk(_sample(name), own, settings, seed)
+                columns = [pa.array([chunk]), *(pa.array([part.tobytes()], pa.binary()) for part in counts)]
+                yield pa.RecordBatch.from_arrays(columns, ["chunk", "labelled", "rows"])
+
+    return run
+
+
+@lru_cache(maxsize=1)
+def _sample(name: str) -> Sample:
+    """The sample of this worker, read once: Spark keeps Python workers from task to task."""
+    from pyspark import SparkFiles
+
+    state = decode(Path(SparkFiles.get(name)).read_bytes())
+    sample = make_sample(state["X"], state["labelled"], state["weight"])
+    gc.collect()
+    gc.freeze()  # Spark collects garbage after each task: 15 ms that what is loaded need not cost
+    return sample

@@ -36,11 +36,13 @@ def plain_text(value: Any) -> str:
         return str(bool(value)).lower()
     if isinstance(value, str | int | np.integer):
         return str(value)
-    return f"{float(value):.17g}" if isinstance(value, float | np.floating | Decimal) else str(value)
+    return f"{float(value) + 0.0:.17g}" if isinstance(value, float | np.floating | Decimal) else str(value)
 
 
 def _encode(column: pa.Array) -> Text:
-    """Dictionary-encode a string or double array; null becomes -1."""
+    """Dictionary-encode a string or double array; null and NaN become -1."""
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, pc.add(column, 0.0))  # -0.0 and 0.0 are one value
     encoded = pc.dictionary_encode(column)
     codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
     return Text(codes, [plain_text(value) for value in encoded.dictionary.to_pylist()])

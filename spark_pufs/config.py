@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -14,14 +14,19 @@ from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.types import LabelRule
 
-__all__ = ["RunConfig", "load_config", "with_overrides"]
+__all__ = ["OutputConfig", "RunConfig", "Section", "SparkConfig", "load_config", "load_settings", "with_overrides"]
+
+Settings = TypeVar("Settings", bound=BaseModel)
+EXAMPLE = "conf/select_features.yaml"
 
 
-class _Section(BaseModel):
+class Section(BaseModel):
+    """Part of a configuration file: a key it does not know is an error."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class SourceConfig(_Section):
+class SourceConfig(Section):
     """Where the table is: a path with a format, or a catalog table."""
 
     path: str | None = None
@@ -36,7 +41,7 @@ class SourceConfig(_Section):
         return self
 
 
-class LabelConfig(_Section):
+class LabelConfig(Section):
     """The label column and what its values mean."""
 
     column: str
@@ -45,7 +50,7 @@ class LabelConfig(_Section):
     unlabelled: list[Any] = [0]
 
 
-class FeaturesConfig(_Section):
+class FeaturesConfig(Section):
     """Names or globs."""
 
     include: list[str] = ["*"]
@@ -62,21 +67,21 @@ class SelectConfig(BaseModel):
     method: str = "semi-jmi"
 
 
-class OutputConfig(_Section):
+class OutputConfig(Section):
     """The run directory."""
 
     path: str
     overwrite: bool = False
 
 
-class SparkConfig(_Section):
+class SparkConfig(Section):
     """Session settings; ``master`` is ignored under spark-submit, which has its own."""
 
     master: str = "local[*]"
     conf: dict[str, str] = Field(default_factory=dict)
 
 
-class RunConfig(_Section):
+class RunConfig(Section):
     """One file, one run."""
 
     source: SourceConfig
@@ -103,7 +108,12 @@ _COMMON = {field.name for field in fields(Request)} - {
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML file and apply ``section.key=value`` overrides; all faults come as one error."""
+    """The configuration of a selection: a YAML file with ``section.key=value`` overrides."""
+    return load_settings(path, RunConfig, overrides, EXAMPLE)
+
+
+def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
+    """Read a YAML file, apply overrides, check it; all faults come as one error that names the ``example`` file."""
     try:
         loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -114,17 +124,22 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
         why = " ".join(str(error).split())
         raise ConfigError(Fault(f"Configuration '{path}'", f"is not YAML: {why}", "Mend the file.")) from error
     if not isinstance(loaded, dict):
-        found = f"expected sections such as source and label, found {type(loaded).__name__}"
-        raise ConfigError(Fault(f"Configuration '{path}'", found, "See conf/select_features.yaml."))
-    return parse(with_overrides(loaded, overrides))
+        some = " and ".join(list(model.model_fields)[:2])
+        found = f"expected sections such as {some}, found {type(loaded).__name__}"
+        raise ConfigError(Fault(f"Configuration '{path}'", found, f"See {example}."))
+    return _checked(with_overrides(loaded, overrides), model, example)
 
 
 def parse(values: Mapping[str, Any]) -> RunConfig:
     """Check plain values against the model."""
+    return _checked(values, RunConfig, EXAMPLE)
+
+
+def _checked(values: Mapping[str, Any], model: type[Settings], example: str) -> Settings:
     try:
-        return RunConfig.model_validate(values)
+        return model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError([_fault(detail) for detail in error.errors()]) from error
+        raise ConfigError([_fault(detail, model, example) for detail in error.errors()]) from error
 
 
 def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
@@ -149,21 +164,22 @@ def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[
     return result
 
 
-def _fault(detail: Any) -> Fault:
+def _fault(detail: Any, model: type[BaseModel], example: str) -> Fault:
     where = ".".join(str(part) for part in detail["loc"]) or "the file"
     if detail["type"] == "extra_forbidden":
-        return Fault(f"Setting '{where}'", "is not known", did_you_mean(str(detail["loc"][-1]), _known(detail["loc"])))
+        known = _known(detail["loc"], model)
+        return Fault(f"Setting '{where}'", "is not known", did_you_mean(str(detail["loc"][-1]), known))
     if detail["type"] == "missing":
-        return Fault(f"Setting '{where}'", "is missing", "Add it; conf/select_features.yaml explains every key.")
+        return Fault(f"Setting '{where}'", "is missing", f"Add it; {example} explains every key.")
     got = f", got {detail['input']!r}" if not isinstance(detail["input"], Mapping) else ""
     message = detail["msg"].removeprefix("Value error, ")
-    return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, "See conf/select_features.yaml.")
+    return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, f"See {example}.")
 
 
-def _known(location: Sequence[Any]) -> Iterable[str]:
-    model: type[BaseModel] = RunConfig
+def _known(location: Sequence[Any], model: type[BaseModel]) -> Iterable[str]:
     for part in location[:-1]:
-        inner = model.model_fields[str(part)].annotation
+        field = model.model_fields.get(str(part))
+        inner = field.annotation if field else None
         if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
             break
         model = inner

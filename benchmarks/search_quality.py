@@ -81,9 +81,10 @@ def quality(args: argparse.Namespace) -> None:
         recall = np.array([outcome.recall for outcome in outcomes])
         means = [np.mean([getattr(o, key) for o in outcomes]) for key in ("unsettled", "evaluations", "cpu", "wall")]
         own = sum(outcome.stopped.startswith("settled") for outcome in outcomes)
+        kind = f"{condition.label_rate:5.0%} {condition.negative_clusters:4d} {condition.positive_clusters:3d}"
         print(
-            f"{number:4d}  {condition.label_rate:5.0%} {condition.negative_clusters:4d}"
-            f" {condition.positive_clusters:3d} | {recall.mean():5.3f} {recall.std():4.2f} {PAPER[number - 1]:5.2f} {BEST_PUBLISHED[number - 1]:4.2f}"
+            f"{number:4d}  {kind}"
+            f" | {recall.mean():5.3f} {recall.std():4.2f} {PAPER[number - 1]:5.2f} {BEST_PUBLISHED[number - 1]:4.2f}"
             f" | {means[0]:5.3f} {means[1]:12.0f} {means[2]:6.1f} {means[3]:7.1f} | {own}/{len(outcomes)}",
             flush=True,
         )

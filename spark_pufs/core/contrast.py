@@ -62,6 +62,12 @@ class Contrast:
         """Ridge estimate b = P X'y with P = (X'X + lambda)^-1, and sqrt(s^2 diag(P X'X P))."""
         return self._dense() if self.dense else self._diagonal()
 
+    def information(self, free: Mask) -> float:
+        """Spread of the effects over the noise of one mask: how much a further mask of this size tells."""
+        found = self.evidence()
+        noise = float((found.error[free] ** 2).mean())
+        return max(float(found.estimate[free].var()) / noise - 1, 1e-3) / max(self.rows, 1)
+
     def _ridge(self, diagonal: Floats) -> float:
         """The fewer masks per feature, the more the estimate leans towards plain contrasts."""
         strength = max(RIDGE, 0.5 * len(diagonal) / max(self.rows, 1))

@@ -42,7 +42,7 @@ class MixtureSettings:
     components: int = 10
     covariance: str = "diag"
     steps: int = 15
-    batch: int = 512
+    batch: int = 256
     floor: float = 1e-2
     prior: float = 1.0
     forget: float = 0.6

@@ -23,17 +23,18 @@ Mask = NDArray[np.bool_]
 class ContrastSettings:
     """``generation`` masks are compared at a time; ``fractions`` of the budget give their sizes.
 
-    The first ``warm_up`` generations draw features evenly (or by the starting theta), later ones a share ``sharpen``
-    of their masks by what is known. A feature is settled when theta is within ``settled`` of 0 or 1; the search stops
+    The first ``warm_up`` generations draw features evenly (or by the starting theta) and sizes alike. Later ones draw
+    a feature up to 1 + ``focus`` times as often the more open it is, and a size the more often the more it tells, but
+    at least ``least`` of the masks. A feature is settled when theta is within ``settled`` of 0 or 1; the search stops
     when fewer than ``open`` of the features are not, ``patience`` generations in a row, or after ``max_generations``.
     """
 
     generation: int = 288
     warm_up: int = 4
-    max_generations: int = 24
-    fractions: tuple[float, ...] = (0.25, 0.5, 1.0)
-    sharpen: float = 0.5
-    heat: float = 2.0
+    max_generations: int = 60
+    fractions: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0)
+    focus: float = 1.0
+    least: float = 0.1
     settled: float = 0.1
     open: float = 0.1
     patience: int = 2
@@ -86,12 +87,8 @@ class ContrastSearch:
     def ask(self) -> Mask:
         """The masks (M, D) of this generation; asking again gives the same ones."""
         rng = np.random.default_rng([self.seed, self.generation, 1])
-        rows = self.settings.generation
-        sharp = round(self.settings.sharpen * rows) if self.generation >= self.settings.warm_up else 0
-        masks = np.zeros((rows, len(self.free)), np.bool_)
-        for row in range(rows):
-            masks[row] = self._draw(self.fractions[row % len(self.fractions)], row < sharp, rng)
-        return masks
+        weight = self._weight()
+        return np.stack([self._draw(self.fractions[part], weight, rng) for part in self._parts()])
 
     def tell(self, values: ArrayLike) -> None:
         """Scores (M,) of the masks that ``ask`` gave."""
@@ -123,28 +120,41 @@ class ContrastSearch:
             self.tell(values)
         return self
 
-    def _draw(self, fraction: float, sharp: bool, rng: np.random.Generator) -> Mask:
-        """A mask within the budget, thinned to a fraction of its features."""
-        if sharp:
-            noise = self.settings.heat * self.evidence.error * rng.standard_normal(len(self.free))
-            order = np.argsort(-(self.evidence.estimate + noise))
-        else:
-            order = race(self.start, rng)
-        full = fill(self.budget.must, order[self.free[order]], self.budget)
-        chosen = np.flatnonzero(full & self.free)
-        keep = rng.permutation(chosen)[: max(1, round(fraction * len(chosen)))]
+    def _weight(self) -> Floats:
+        """How readily each feature (D,) is drawn. Open features are drawn more often, the settled ones of both kinds
+        less often alike, so that the company a feature is judged in does not change."""
+        if self.generation < self.settings.warm_up:
+            return self.start
+        weight: Floats = self.start * (1 + self.settings.focus * 4 * self.theta * (1 - self.theta))
+        return weight
+
+    def _parts(self) -> NDArray[np.intp]:
+        """The number of the size (M,) that each mask of the generation has."""
+        sizes, rows = len(self.fractions), self.settings.generation
+        share = np.full(sizes, 1 / sizes)
+        if self.generation >= self.settings.warm_up:
+            told = np.array([contrast.information(self.free) for contrast in self._contrasts])
+            least = min(self.settings.least, 1 / sizes)
+            share = least + (1 - least * sizes) * told / told.sum()
+        edges = np.rint(np.cumsum(share) * rows).astype(int)
+        return np.searchsorted(edges, np.arange(rows), side="right")
+
+    def _draw(self, fraction: float, weight: Floats, rng: np.random.Generator) -> Mask:
+        """A mask within the budget, cut to a fraction of its features: the first that were drawn."""
+        order = race(weight, rng)
+        order = order[self.free[order]]
+        full = fill(self.budget.must, order, self.budget)
+        chosen = order[full[order]]
         mask = self.budget.must.copy()
-        mask[keep] = True
+        mask[chosen[: max(1, round(fraction * len(chosen)))]] = True
         return mask
 
     def _learn(self, masks: Mask, scores: Floats) -> None:
-        rows = np.arange(len(masks))
-        sharp = rows < (round(self.settings.sharpen * len(rows)) if self.generation >= self.settings.warm_up else 0)
+        parts = self._parts()
         for part, contrast in enumerate(self._contrasts):
-            for group in (sharp, ~sharp):
-                own = group & (rows % len(self._contrasts) == part)
-                if own.sum() > 2:
-                    contrast.add(masks[own], scores[own])
+            own = parts == part
+            if own.sum() > 2:
+                contrast.add(masks[own], scores[own])
         top = int(np.argmax(scores))
         if scores[top] > self.best_f:
             self.best_f, self.best_mask = float(scores[top]), masks[top].copy()

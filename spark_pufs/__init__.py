@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
-    from spark_pufs.api import methods, select
+    from spark_pufs.api import likely_positives, methods, select
     from spark_pufs.core.power import power, power_report, sample_size
     from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, PufsError, Stopped
     from spark_pufs.selection import Selection
@@ -21,6 +21,7 @@ __all__ = [
     "Selection",
     "Stopped",
     "__version__",
+    "likely_positives",
     "methods",
     "power",
     "power_report",
@@ -30,6 +31,7 @@ __all__ = [
 
 # Names are loaded when first used: a Spark worker imports single kernels and must not pay for the rest.
 _HOMES = {
+    "likely_positives": "api",
     "methods": "api",
     "select": "api",
     "power": "core.power",

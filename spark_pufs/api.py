@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from spark_pufs.core.schema import match
+from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Engine
-from spark_pufs.errors import DataError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Missing, Prior, Request
 from spark_pufs.run import select_with
 from spark_pufs.selection import Selection
@@ -18,7 +21,7 @@ from spark_pufs.types import LabelRule
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["engine_for", "methods", "select"]
+__all__ = ["engine_for", "likely_positives", "methods", "select"]
 
 
 def select(
@@ -45,14 +48,16 @@ def select(
     max_categories: int = 32,
     missing: Missing = "value",
     pair_memory_mb: int = 256,
+    checkpoint: str | Path | None = None,
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
     ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there). ``label``: the column that
     says which rows are labelled; ``positive``, ``negative`` and ``unlabelled`` are its values (one or several), null
-    always being unlabelled. ``features``, ``exclude``, ``keep``, ``categorical``: names or globs. Other keywords go to
-    the method.
+    always being unlabelled. ``features``, ``exclude``, ``keep``, ``categorical``: names or globs. ``checkpoint``: a
+    folder where a search keeps its state, so that the same call goes on where it was stopped. Other keywords go to the
+    method.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, None] * 50})
@@ -80,7 +85,33 @@ def select(
         pair_memory_mb=pair_memory_mb,
         options=options,
     )
-    return select_with(engine_for(table), request)
+    return select_with(engine_for(table), request, checkpoint)
+
+
+def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
+    """Unlabelled rows that fall into positive clusters of an FSCPU selection: columns ``keep`` and ``cluster``.
+
+    ``keep`` defaults to the identifiers named when the selection was made. The table may be another one with the same
+    columns, such as the next day's.
+    """
+    request = selection.request
+    wanted = _several(keep) or tuple(request["keep"])
+    if "model" not in selection.details:
+        found = f"method '{selection.method}' makes no clusters"
+        raise ConfigError(Fault("Likely positives", found, "Use fscpu or fscpu-mi."))
+    model = ClusterModel.from_dict(selection.details["model"])
+    engine = engine_for(table)
+    names = [column.name for column in engine.columns()]
+    label = request["label"]
+    rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
+    columns = match(names, wanted)
+    absent = [name for name in (*model.names, rule.column) if name not in names]
+    faults = [Fault(f"Column '{name}'", "not found in the table", did_you_mean(name, names)) for name in absent]
+    if not columns:
+        faults.append(Fault("Likely positives", "no identifier column is named", "Name some in keep."))
+    if faults:
+        raise DataError(faults)
+    return engine.likely_positives(model, rule, columns)
 
 
 def methods() -> pd.DataFrame:

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from spark_pufs.core.kernel import State, decode, encode
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.output import RunFolder
 
-__all__ = ["CHECKPOINT", "FolderKeeper", "Keeper", "NoKeeper"]
+__all__ = ["CHECKPOINT", "FolderKeeper"]
 
 CHECKPOINT = "checkpoint.npz"
 _IDENTITY = "identity"
 
 
-class Keeper(Protocol):
-    """Where a search leaves its state. ``where`` is None if nothing is kept."""
-
-    where: str | None
-
-    def load(self) -> State | None: ...
-
-    def save(self, state: State) -> None: ...
-
-
-class NoKeeper:
-    """Keeps nothing."""
-
-    where: str | None = None
-
-    def load(self) -> None:
-        return None
-
-    def save(self, state: State) -> None:
-        """Nothing to keep it in."""
-
-
 class FolderKeeper:
     """Keeps the state in a run directory, with the identity of the run it belongs to."""
 
-    def __init__(self, folder: RunFolder, identity: Mapping[str, Any]) -> None:
+    def __init__(self, folder: RunFolder, identity: Mapping[str, Any], overwrite: bool = False) -> None:
         self._folder = folder
+        self._overwrite = overwrite
         self._identity = dict(identity)
         self.where: str | None = folder.path
 
@@ -58,6 +37,8 @@ class FolderKeeper:
             fix = f"Delete {CHECKPOINT} to start again."
             raise PufsError(Fault(f"Checkpoint in '{self.where}'", f"is damaged ({error})", fix)) from error
         differences = _differences(identity, self._identity)
+        if differences and self._overwrite:
+            return None
         if differences:
             fix = "Name another output.path, or delete the checkpoint to start again."
             found = f"belongs to another run: {'; '.join(differences)}"

@@ -17,6 +17,7 @@ from spark_pufs.config import load_config
 from spark_pufs.core.power import power_report
 from spark_pufs.demo import demo_config, found_text, write_example
 from spark_pufs.errors import PufsError, Stopped
+from spark_pufs.job import resume as resume_run
 from spark_pufs.job import run_select
 from spark_pufs.selectors import METHODS, method_named
 from spark_pufs.version import __version__
@@ -97,6 +98,15 @@ def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
         report = run_select(loaded, dry_run, note)
     for warning in report.selection.warnings if report.selection else ():
         errors.print(f"look at: {warning}", style="yellow", markup=False)
+    click.echo(report.message)
+
+
+@app.command()
+@click.argument("run_dir", type=click.Path(path_type=Path))
+def resume(run_dir: Path) -> None:
+    """Go on with a run that was stopped, from its last checkpoint."""
+    with progress() as note:
+        report = resume_run(run_dir, note)
     click.echo(report.message)
 
 

@@ -72,6 +72,7 @@ class OutputConfig(Section):
 
     path: str
     overwrite: bool = False
+    likely_positives: bool = False
 
 
 class SparkConfig(Section):

@@ -19,9 +19,10 @@ from spark_pufs.core.bins import code_numeric, code_text
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample, label_codes
-from spark_pufs.types import Bins, Block, Column, RawBatch
+from spark_pufs.core.verdict import ClusterModel
+from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
-__all__ = ["Blocks", "Engine", "MaskScorer", "Packer", "Pass", "Source", "record"]
+__all__ = ["Blocks", "Engine", "Keeper", "MaskScorer", "NoKeeper", "Packer", "Pass", "Source", "record"]
 
 log = logging.getLogger("spark_pufs")
 
@@ -99,4 +100,29 @@ class Engine(Protocol):
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Source: ...
 
+    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
+        """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
+
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer: ...
+
+
+class Keeper(Protocol):
+    """Where a search leaves its state. ``where`` is None if nothing is kept."""
+
+    where: str | None
+
+    def load(self) -> State | None: ...
+
+    def save(self, state: State) -> None: ...
+
+
+class NoKeeper:
+    """Keeps nothing."""
+
+    where: str | None = None
+
+    def load(self) -> None:
+        return None
+
+    def save(self, state: State) -> None:
+        """Nothing to keep it in."""

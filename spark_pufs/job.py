@@ -6,17 +6,30 @@ import json
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import yaml
 
-from spark_pufs.config import RunConfig
+from spark_pufs.checkpoint import FolderKeeper
+from spark_pufs.config import RunConfig, load_config
+from spark_pufs.core.schema import match
+from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.counter import Counter
+from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.output import RunFolder, write_selection
-from spark_pufs.run import check, execute, fingerprint, prepare
+from spark_pufs.request import Request
+from spark_pufs.run import check, execute, fingerprint, identity, prepare
 from spark_pufs.selection import Selection
 from spark_pufs.table import Plan, pack
 
-__all__ = ["Report", "plan_text", "run_select"]
+if TYPE_CHECKING:
+    from spark_pufs.spark.engine import SparkEngine
+
+__all__ = ["Report", "plan_text", "resume", "run_select"]
+
+CONFIG = "config.yaml"
+LIKELY = "likely_positives.parquet"
 
 log = logging.getLogger("spark_pufs")
 
@@ -30,13 +43,14 @@ class Report:
 
 
 def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
-    """Read, check, select, write. Nothing is written before everything is computed."""
+    """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import plain_errors, read_table
     from spark_pufs.spark.session import open_session
 
     request = config.request()
     check(request)
+    _check_likely(config)
     folder = RunFolder(config.output.path)
     if not dry_run:
         folder.open()
@@ -51,10 +65,46 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
             return Report(None, plan_text(plan, config))
         if folder.check(fingerprint(plan, request), config.output.overwrite):
             return Report(None, f"Already done: {config.output.path} holds this selection of this table.")
-        selection = execute(engine, plan, request, note)
-    resolved = yaml.safe_dump(json.loads(config.model_dump_json()), sort_keys=False, allow_unicode=True)
-    write_selection(selection, config.output.path, config.output.overwrite, {"config.yaml": resolved.encode()})
+        resolved = _resolved(config)
+        folder.write(CONFIG, resolved)  # so that `resume` finds it
+        keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
+        selection = execute(engine, plan, request, note, keeper)
+        if config.output.likely_positives:
+            note("writing likely positives")
+            _write_likely(engine, selection, request, config)
+    write_selection(selection, config.output.path, config.output.overwrite, {CONFIG: resolved})
+    keeper.clear()
     return Report(selection, f"{selection}\nResults: {config.output.path} (open report.html)")
+
+
+def _check_likely(config: RunConfig) -> None:
+    if not config.output.likely_positives:
+        return
+    setting = "Setting 'output.likely_positives'"
+    if config.select.method not in ("fscpu", "fscpu-mi"):
+        fault = Fault(setting, f"method '{config.select.method}' makes no clusters", "Use fscpu or fscpu-mi.")
+        raise ConfigError(fault)
+    if not config.features.keep:
+        raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
+
+
+def resume(path: Path, note: Callable[[str], None] = lambda what: None) -> Report:
+    """Go on with the run that was started in a run directory; a finished one stays as it is."""
+    if not (path / CONFIG).exists():
+        raise ConfigError(Fault(f"Run directory '{path}'", f"has no {CONFIG}", "Name the output.path of a run."))
+    return run_select(load_config(path / CONFIG), note=note)
+
+
+def _resolved(config: RunConfig) -> bytes:
+    values = json.loads(config.model_dump_json())
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
+
+
+def _write_likely(engine: SparkEngine, selection: Selection, request: Request, config: RunConfig) -> None:
+    model = ClusterModel.from_dict(selection.details["model"])
+    keep = match([column.name for column in engine.columns()], request.keep)
+    rows = engine.likely_positives(model, request.label, keep)
+    rows.write.mode("overwrite").parquet(f"{config.output.path.rstrip('/')}/{LIKELY}")
 
 
 def plan_text(plan: Plan, config: RunConfig) -> str:

@@ -8,13 +8,15 @@ import platform
 import time
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spark_pufs.checkpoint import Keeper, NoKeeper
+from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine
+from spark_pufs.engine import Engine, Keeper, NoKeeper
+from spark_pufs.output import RunFolder
 from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors import method_named
@@ -27,9 +29,15 @@ __all__ = ["check", "execute", "fingerprint", "identity", "prepare", "select_wit
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
-def select_with(engine: Engine, request: Request) -> Selection:
-    """Check the request, read the table, run the method."""
-    return execute(engine, prepare(engine, request), request)
+def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
+    """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
+    plan = prepare(engine, request)
+    if checkpoint is None:
+        return execute(engine, plan, request)
+    keeper = FolderKeeper(RunFolder(checkpoint), identity(plan, request))
+    selection = execute(engine, plan, request, keeper=keeper)
+    keeper.clear()
+    return selection
 
 
 def check(request: Request) -> None:

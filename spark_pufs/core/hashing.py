@@ -33,7 +33,8 @@ def row_hashes(X: NDArray[np.float64], mark: NDArray[np.uint8], seed: int) -> ND
     >>> bool(a == b), bool(a == c)
     (True, False)
     """
-    salt = mix(np.arange(X.shape[1] + 1, dtype=np.uint64) + np.uint64(seed) * np.uint64(0x632BE59BD9B4E019))
+    shift = np.uint64(seed * 0x632BE59BD9B4E019 % 2**64)
+    salt = mix(np.arange(X.shape[1] + 1, dtype=np.uint64) + shift)
     total = mix(one_form(X).view(np.uint64) ^ salt[:-1]).sum(axis=1, dtype=np.uint64)
     return mix(total + mix(mark.astype(np.uint64) ^ salt[-1]))
 

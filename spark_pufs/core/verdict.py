@@ -35,7 +35,8 @@ class ClusterModel:
     def clusters(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         """The cluster (n,) of rows X (n, d) in the units of the table."""
         clean = np.clip(X, self.low, self.high)
-        return assign(self.mixture, np.where(np.isnan(clean), self.fill, clean))
+        clean = np.where(np.isnan(clean), self.fill, clean)
+        return assign(self.mixture, clean) if self.mixture.covariance.ndim == 3 else _likeliest(self.mixture, clean)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain lists, so that the model can be kept in selection.json and used on other tables."""
@@ -52,6 +53,20 @@ class ClusterModel:
         low, high, fill = (np.array(values[name], np.float64) for name in ("low", "high", "fill"))
         mixture = Mixture(np.arange(len(values["names"])), frame, *parts)
         return cls(tuple(values["names"]), low, high, fill, mixture, np.array(values["positive"], np.bool_))
+
+
+def _likeliest(mixture: Mixture, X: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The likeliest diagonal component (n,) of rows X (n, d).
+
+    Sums run along each row alone: a product over all rows would round differently with their number, and a row's
+    cluster must not depend on the batch it came in.
+    """
+    rows = mixture.frame.apply(X).astype(np.float64)
+    density = np.empty((len(mixture.weight), len(rows)))
+    for k, (weight, mean, variance) in enumerate(zip(mixture.weight, mixture.mean, mixture.covariance, strict=True)):
+        constant = np.log(max(weight, 1e-300)) - 0.5 * np.log(variance).sum()
+        density[k] = constant - 0.5 * ((rows - mean) ** 2 / variance).sum(axis=1)
+    return np.argmax(density, axis=0)
 
 
 _FRAME = ("middle", "spread", "bend", "center", "scale")

@@ -13,12 +13,14 @@ from pandas.api import types as kinds
 
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
-from spark_pufs.core.row_sample import RowSample
+from spark_pufs.core.row_sample import RowSample, label_codes
+from spark_pufs.core.schema import label_states
+from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.local.scorer import LocalScorer
 from spark_pufs.raw import plain_text, raw_batch
-from spark_pufs.types import Block, Column, Kind, RawBatch
+from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 
 __all__ = ["LocalEngine"]
 
@@ -47,6 +49,16 @@ class LocalEngine:
         absent = np.array([int(frame[name].isna().sum()) - _nans(frame[name]) for name in numeric], np.int64)
         texts = [_text(frame[name]) for name in text]
         return LocalSource(numbers, absent, texts, _text(frame[label]), self.passes)
+
+    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
+        frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
+        X = np.column_stack([_numbers(frame[name]) for name in model.names])
+        rows = raw_batch(pa.array(X.ravel()), len(model.names), [], _text(frame[rule.column]))
+        states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
+        cluster = model.clusters(rows.numeric)
+        likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
+        found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
+        return found
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> LocalScorer:
         return LocalScorer(sample, settings)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.checkpoint import Keeper, NoKeeper
 from spark_pufs.core.schema import match
 from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine
+from spark_pufs.engine import Engine, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.table import PUTable

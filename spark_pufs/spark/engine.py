@@ -11,12 +11,14 @@ import pyarrow as pa
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
+from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.raw import raw_batch
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import SparkBlocks, pack_blocks
+from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
-from spark_pufs.types import Column, Kind, RawBatch
+from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,14 +45,22 @@ class SparkEngine:
         return [Column(name, _kind(type_), type_) for name, type_ in self._types]
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> SparkSource:
+        packed = self._frame.selectExpr(*self._columns(numeric, text, label))
+        return SparkSource(packed, len(numeric), self.passes, self._cache)
+
+    def _columns(self, numeric: Sequence[str], text: Sequence[str], label: str) -> list[str]:
+        """SQL for one array of doubles ``x``, then the text columns and the label."""
         position = {name: i for i, (name, _) in enumerate(self._types)}
         numbers = ", ".join(_as_double(position[name], self._types[position[name]][1]) for name in numeric)
         words = [_as_text(position[name], self._types[position[name]][1]) for name in [*text, label]]
-        packed = self._frame.selectExpr(
-            f"cast(array({numbers}) as array<double>) as x",
-            *[f"{word} as t{i}" for i, word in enumerate(words)],
+        return [f"cast(array({numbers}) as array<double>) as x", *[f"{word} as t{i}" for i, word in enumerate(words)]]
+
+    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
+        position = {name: i for i, (name, _) in enumerate(self._types)}
+        rows = self._frame.selectExpr(
+            *[f"c{position[name]}" for name in keep], *self._columns(model.names, [], rule.column)
         )
-        return SparkSource(packed, len(numeric), self.passes, self._cache)
+        return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> SparkScorer:
         return SparkScorer(self._frame.sparkSession, sample, settings)

@@ -1,0 +1,39 @@
+"""Unlabelled rows in positive clusters, as a DataFrame that is computed when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from spark_pufs.core.row_sample import label_codes
+from spark_pufs.core.schema import label_states
+from spark_pufs.core.verdict import ClusterModel
+from spark_pufs.raw import raw_batch
+from spark_pufs.types import UNLABELLED, LabelRule
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["likely_rows"]
+
+
+def likely_rows(frame: DataFrame, kept: int, model: ClusterModel, rule: LabelRule) -> DataFrame:
+    """``frame``: ``kept`` columns to pass on, then x (array of doubles) and the label as text; adds ``cluster``."""
+    from pyspark.sql.types import IntegerType, StructField, StructType
+
+    schema = StructType([*frame.schema.fields[:kept], StructField("cluster", IntegerType())])
+
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = raw_batch(batch.column(kept).flatten(), len(model.names), [], batch.column(kept + 1))
+            states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
+            cluster = model.clusters(rows.numeric)
+            likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
+            own = [column.filter(pa.array(likely)) for column in batch.columns[:kept]]
+            found = pa.array(cluster[likely].astype(np.int32))
+            yield pa.RecordBatch.from_arrays([*own, found], names=[*batch.schema.names[:kept], "cluster"])
+
+    return frame.mapInArrow(run, schema)

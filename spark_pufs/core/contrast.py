@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-__all__ = ["Contrast", "Evidence", "combine", "normal_scores"]
+__all__ = ["Contrast", "Evidence", "combine", "information", "normal_scores"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -62,12 +62,6 @@ class Contrast:
         """Ridge estimate b = P X'y with P = (X'X + lambda)^-1, and sqrt(s^2 diag(P X'X P))."""
         return self._dense() if self.dense else self._diagonal()
 
-    def information(self, free: Mask) -> float:
-        """Spread of the effects over the noise of one mask: how much a further mask of this size tells."""
-        found = self.evidence()
-        noise = float((found.error[free] ** 2).mean())
-        return max(float(found.estimate[free].var()) / noise - 1, 1e-3) / max(self.rows, 1)
-
     def _ridge(self, diagonal: Floats) -> float:
         """The fewer masks per feature, the more the estimate leans towards plain contrasts."""
         strength = max(RIDGE, 0.5 * len(diagonal) / max(self.rows, 1))
@@ -86,6 +80,12 @@ class Contrast:
         P = 1 / (self.gram + self._ridge(self.gram))
         noise = self.square / max(self.rows, 1)
         return Evidence(P * self.cross, np.sqrt(noise * np.maximum(P * self.gram * P, 1e-12)))
+
+
+def information(told: Evidence, free: Mask) -> float:
+    """Spread of the effects beyond their errors, over the errors: what the masks of one size have told."""
+    noise = float((told.error[free] ** 2).mean())
+    return max(float(told.estimate[free].var()) / noise - 1, 1e-3)
 
 
 def combine(parts: list[Evidence], free: Mask) -> Evidence:

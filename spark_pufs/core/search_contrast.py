@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from spark_pufs.core.contrast import Contrast, Evidence, combine
+from spark_pufs.core.contrast import Contrast, Evidence, combine, information
 from spark_pufs.core.repair import Budget, fill, race
 
 __all__ = ["ContrastSearch", "ContrastSettings"]
@@ -72,6 +72,8 @@ class ContrastSearch:
         self.history: list[Floats] = []
         self.best_f, self.best_mask = -np.inf, np.zeros(features, np.bool_)
         self.stopped = ""
+        self._asked: tuple[Mask, NDArray[np.intp]] | None = None
+        self._told: list[Evidence] = []
         self._contrasts = [Contrast(features) for _ in self.fractions]
         self.evidence = Evidence(np.zeros(features), np.full(features, np.inf))
         self.theta = self._forced(np.where(self.free, budget.count / max(int((self.free | budget.must).sum()), 1), 0.0))
@@ -86,17 +88,17 @@ class ContrastSearch:
 
     def ask(self) -> Mask:
         """The masks (M, D) of this generation; asking again gives the same ones."""
-        rng = np.random.default_rng([self.seed, self.generation, 1])
-        weight = self._weight()
-        return np.stack([self._draw(self.fractions[part], weight, rng) for part in self._parts()])
+        return self._drawn()[0].copy()
 
     def tell(self, values: ArrayLike) -> None:
         """Scores (M,) of the masks that ``ask`` gave."""
-        scores, masks = np.asarray(values, np.float64), self.ask()
+        scores = np.asarray(values, np.float64)
+        masks, parts = self._drawn()
         if scores.shape != (len(masks),) or not np.isfinite(scores).all():
             raise ValueError(f"expected {len(masks)} finite scores, got shape {scores.shape}")
-        self._learn(masks, scores)
+        self._learn(masks, parts, scores)
         self.values.append(scores)
+        self._asked = None
         self.generation += 1
         self._conclude()
 
@@ -120,6 +122,15 @@ class ContrastSearch:
             self.tell(values)
         return self
 
+    def _drawn(self) -> tuple[Mask, NDArray[np.intp]]:
+        """Masks (M, D) and the numbers of their sizes (M,), drawn once per generation."""
+        if self._asked is None:
+            rng = np.random.default_rng([self.seed, self.generation, 1])
+            weight, parts = self._weight(), self._parts()
+            masks = np.stack([self._draw(self.fractions[part], weight, rng) for part in parts])
+            self._asked = (masks, parts)
+        return self._asked
+
     def _weight(self) -> Floats:
         """How readily each feature (D,) is drawn. Open features are drawn more often, the settled ones of both kinds
         less often alike, so that the company a feature is judged in does not change."""
@@ -133,7 +144,8 @@ class ContrastSearch:
         sizes, rows = len(self.fractions), self.settings.generation
         share = np.full(sizes, 1 / sizes)
         if self.generation >= self.settings.warm_up:
-            told = np.array([contrast.information(self.free) for contrast in self._contrasts])
+            signal = [information(told, self.free) for told in self._told]
+            told = np.array([one / max(c.rows, 1) for one, c in zip(signal, self._contrasts, strict=True)])
             least = min(self.settings.least, 1 / sizes)
             share = least + (1 - least * sizes) * told / told.sum()
         edges = np.rint(np.cumsum(share) * rows).astype(int)
@@ -149,8 +161,7 @@ class ContrastSearch:
         mask[chosen[: max(1, round(fraction * len(chosen)))]] = True
         return mask
 
-    def _learn(self, masks: Mask, scores: Floats) -> None:
-        parts = self._parts()
+    def _learn(self, masks: Mask, parts: NDArray[np.intp], scores: Floats) -> None:
         for part, contrast in enumerate(self._contrasts):
             own = parts == part
             if own.sum() > 2:
@@ -161,7 +172,8 @@ class ContrastSearch:
 
     def _conclude(self) -> None:
         """Evidence, theta and the stopping rule after a generation."""
-        self.evidence = combine([contrast.evidence() for contrast in self._contrasts], self.free)
+        self._told = [contrast.evidence() for contrast in self._contrasts]
+        self.evidence = combine(self._told, self.free)
         self.theta = self._forced(ndtr(self._distance()))
         self.history.append(self.theta)
         settings = self.settings

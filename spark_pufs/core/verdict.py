@@ -66,7 +66,8 @@ def _likeliest(mixture: Mixture, X: NDArray[np.float64]) -> NDArray[np.int64]:
     for k, (weight, mean, variance) in enumerate(zip(mixture.weight, mixture.mean, mixture.covariance, strict=True)):
         constant = np.log(max(weight, 1e-300)) - 0.5 * np.log(variance).sum()
         density[k] = constant - 0.5 * ((rows - mean) ** 2 / variance).sum(axis=1)
-    return np.argmax(density, axis=0)
+    best: NDArray[np.int64] = np.argmax(density, axis=0)
+    return best
 
 
 _FRAME = ("middle", "spread", "bend", "center", "scale")

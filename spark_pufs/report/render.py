@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -26,15 +27,23 @@ def to_markdown(selection: Selection) -> str:
 
 
 def _facts(selection: Selection) -> dict[str, Any]:
-    widest = max((abs(f.score) + 2 * f.standard_error for f in selection.features), default=0.0) or 1.0
     return {
         "selection": selection,
         "chosen": [f for f in selection.features if f.selected],
         "others": [f for f in selection.features if not f.selected],
-        "widest": widest,
+        "place": _scale(selection),
         "answer": _answer(selection),
+        "convergence": _convergence(selection),
         "settings": json.dumps(dict(selection.request), indent=2, default=str, ensure_ascii=False),
     }
+
+
+def _scale(selection: Selection) -> Callable[[float], float]:
+    """Where a score lies between the smallest and the largest that the bars must show, in per cent."""
+    edges = [f.score + sign * 2 * f.standard_error for f in selection.features for sign in (-1, 1)]
+    low, high = min([0.0, *edges]), max(edges, default=1.0)
+    span = (high - low) or 1.0
+    return lambda score: round(100 * min(max((score - low) / span, 0.0), 1.0), 2)
 
 
 def _answer(selection: Selection) -> str:
@@ -46,6 +55,22 @@ def _answer(selection: Selection) -> str:
         f"{selection.method} chose {len(selection.names)} of {facts['features']} features from "
         f"{facts['rows']:,} rows, {known}."
     )
+
+
+def _convergence(selection: Selection) -> list[dict[str, Any]]:
+    """One line per feature through its theta after each generation, in a picture of 600 x 220."""
+    history = selection.details.get("history") or []
+    if len(history) < 2:
+        return []
+    chosen = set(selection.names)
+    step = 550 / (len(history) - 1)
+    return [
+        {
+            "selected": name in chosen,
+            "points": " ".join(f"{40 + step * t:.1f},{190 - 180 * theta[i]:.1f}" for t, theta in enumerate(history)),
+        }
+        for i, name in enumerate(selection.details["theta"])
+    ]
 
 
 def _cell(text: Any) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from spark_pufs.core.schema import match
@@ -71,18 +72,18 @@ def select(
         exclude=_several(exclude),
         keep=_several(keep),
         categorical=_several(categorical),
-        k=k,
-        budget=budget,
-        costs=dict(costs or {}),
+        k=_plain(k),
+        budget=_plain(budget),
+        costs={name: _plain(cost) for name, cost in (costs or {}).items()},
         must=_several(must),
         never=_several(never),
         prior=tuple(prior) if isinstance(prior, list) else prior,
-        seed=seed,
-        bins=bins,
+        seed=_plain(seed),
+        bins=_plain(bins),
         binning=binning,
-        max_categories=max_categories,
+        max_categories=_plain(max_categories),
         missing=missing,
-        pair_memory_mb=pair_memory_mb,
+        pair_memory_mb=_plain(pair_memory_mb),
         options=options,
     )
     return select_with(engine_for(table), request, checkpoint)
@@ -136,3 +137,8 @@ def engine_for(table: Any) -> Engine:
 
 def _several(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy number as Python's own, so that it is checked and kept like any other."""
+    return value.item() if isinstance(value, np.generic) else value

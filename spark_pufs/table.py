@@ -120,19 +120,21 @@ def _bins(plan: Plan, request: Request) -> dict[str, Bins]:
 
 def _edges(plan: Plan, request: Request) -> list[tuple[float, ...]]:
     profile = plan.profile
+    spans = zip(profile.low, profile.high, strict=True)
+    widths = [equal_width_edges(low, high, request.bins) if low < high else () for low, high in spans]
     if request.binning == "equal-width":
-        spans = zip(profile.low, profile.high, strict=True)
-        return [equal_width_edges(low, high, request.bins) if low < high else () for low, high in spans]
+        return widths
     present = profile.rows - profile.nulls - profile.nans
     ranks = wanted_ranks(present, request.bins)
     prefixes = np.zeros(ranks.shape, np.uint64)
     for known in range(PASSES):
         kernel = RadixKernel(prefixes, known)
         prefixes, ranks = narrow(kernel, plan.source.scan(kernel, f"quantiles {known + 1} of {PASSES}"), ranks)
-    # An edge at the smallest value would open an empty first bin.
+    # An edge at the smallest value would open an empty first bin. Where nearly all values are the smallest no edge is
+    # left, and equal width still tells the others apart.
     return [
-        tuple(float(e) for e in np.unique(row) if e > low)
-        for row, low in zip(edges_from_prefixes(prefixes), profile.low, strict=True)
+        tuple(float(e) for e in np.unique(row) if e > low) or width
+        for row, low, width in zip(edges_from_prefixes(prefixes), profile.low, widths, strict=True)
     ]
 
 

@@ -43,7 +43,7 @@ def encode(state: State) -> bytes:
         else:
             parts[_JSON + name] = np.frombuffer(json.dumps(value).encode(), np.uint8)
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **parts)
+    np.savez(file, **parts)
     return file.getvalue()
 
 

@@ -86,7 +86,8 @@ def picture(table: pd.DataFrame) -> bytes | None:
     for row, figure in zip(axes, FIGURES, strict=True):
         for panel, rows in zip(row, sizes, strict=True):
             _draw(panel, table, figure, rows)
-        row[0].legend(fontsize=7)
+        row[0].set_ylim(0, 1.25 * row[0].get_ylim()[1])  # room for the legend above the bars
+        row[0].legend(fontsize=7, loc="upper center", ncols=len(figure.lines))
     file = io.BytesIO()
     canvas.savefig(file, format="png", dpi=80)
     return file.getvalue()

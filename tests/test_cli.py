@@ -100,9 +100,8 @@ def test_truncated_parquet_is_a_data_error(example: Path, tmp_path: Path, capsys
 
 def test_catalog_table(spark: object, example: Path, tmp_path: Path) -> None:
     spark.read.parquet(str(example / "table.parquet")).createOrReplaceTempView("flows")  # type: ignore[attr-defined]
-    arguments = ["select", "--config", CONF, "--set", "source={table: flows}", "--set", f"output.path={tmp_path}"]
-    arguments[4] = "source.table=flows"
-    assert run([*arguments, "--set", "source.path=null"]) == 0
+    settings = ["source.table=flows", "source.path=null", f"output.path={tmp_path}"]
+    assert run(["select", "--config", CONF, *[word for setting in settings for word in ("--set", setting)]]) == 0
 
 
 def test_power_and_methods_need_no_spark(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,3 +117,29 @@ def test_usage_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["select"]) == 2
     assert run(["power", "--prior", "2", "--labelled", "100", "--rows", "10000"]) == 2
     assert run(["--version"]) == 0
+
+
+def test_a_search_runs_resumes_and_writes_likely_positives(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    settings = ["select.method=fscpu", "select.generations=1", "select.generation=32", "output.likely_positives=true"]
+    assert select(example, out, *[word for setting in settings for word in ("--set", setting)]) == 0
+    clusters = json.loads((out / "selection.json").read_text())["details"]["clusters"]
+    likely = pd.read_parquet(out / "likely_positives.parquet")
+    assert list(likely.columns) == ["row_id", "cluster"]
+    assert len(likely) == sum(c["rows"] - c["labelled"] for c in clusters if c["positive"])
+    assert not (out / "checkpoint.npz").exists()
+    assert run(["resume", str(out)]) == 0
+    assert "Already done" in capsys.readouterr().out
+    assert run(["resume", str(tmp_path / "nothing")]) == 2
+
+
+def test_likely_positives_need_clusters_and_identifiers(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    likely = ["--set", "output.likely_positives=true"]
+    assert select(example, tmp_path, *likely) == 2
+    assert "method 'semi-jmi' makes no clusters. Use fscpu or fscpu-mi." in capsys.readouterr().err
+    assert select(example, tmp_path, *likely, "--set", "select.method=fscpu", "--set", "features.keep=[]") == 2
+    assert "Name identifier columns in features.keep." in capsys.readouterr().err

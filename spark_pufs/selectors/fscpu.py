@@ -232,13 +232,13 @@ _OPTIONS = {
     "clusters": Option(10, "a whole number from 2 to 100", _whole(2, 100)),
     "covariance": Option("diag", f"one of {', '.join(COVARIANCES)}", _among(COVARIANCES)),
     "generation": Option(288, "a whole number of at least 16", _whole(16)),
-    "generations": Option(24, "a whole number of at least 1", _whole(1)),
+    "generations": Option(60, "a whole number of at least 1", _whole(1)),
     "pairs": Option(3000, "a whole number of at least 1", _whole(1)),
     "start": Option("even", f"one of {', '.join(_STARTS)}", _among(_STARTS)),
     "sample_mb": Option(32, "a whole number of at least 1", _whole(1)),
 }
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
-_COST = "three passes over the rows, and some 7,000 clusterings of a bounded sample"
+_COST = "three passes over the rows, and 2,000 to 17,000 clusterings of a bounded sample"
 
 METHODS = (
     Method(

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.errors import ConfigError, DataError, Fault
 
-__all__ = ["PER_FOLD", "Belief", "Beta", "LabelRate", "Rho", "belief", "estimate_rho"]
+__all__ = ["PER_FOLD", "Belief", "Beta", "LabelRate", "Rho", "belief", "delong", "estimate_rho"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -149,12 +149,28 @@ def _separation(g: Floats, flag: NDArray[np.bool_], positives: float) -> tuple[f
 
     pi is the positives' share of the unlabelled rows.
     """
-    from scipy.stats import rankdata
-
     m, n = int(flag.sum()), int((~flag).sum())
-    auc = (float(rankdata(g)[flag].sum()) / m - (m + 1) / 2) / n
+    auc, _ = delong(g[flag], g[~flag])
     pi = (positives - m) / n
     return (auc - pi / 2) / (1 - pi) if pi < 1 else float("nan"), m / (m + 2 * n * (1 - auc))
+
+
+def delong(high: Floats, low: Floats) -> tuple[float, float]:
+    """AUC of scores ``high`` (m,) against ``low`` (n,), and its variance.
+
+    DeLong, DeLong & Clarke-Pearson 1988, by mid-ranks (Sun & Xu 2014): m log m instead of m n.
+
+    >>> auc, variance = delong(np.array([3.0, 1.0]), np.array([2.0, 0.0]))
+    >>> auc, round(variance, 4)
+    (0.75, 0.125)
+    """
+    from scipy.stats import rankdata
+
+    m, n = len(high), len(low)
+    ranks = rankdata(np.concatenate([high, low]))
+    above, below = (ranks[:m] - rankdata(high)) / n, 1 - (ranks[m:] - rankdata(low)) / m
+    variance = sum(float(part.var(ddof=1)) / len(part) for part in (above, below) if len(part) > 1)
+    return float(above.mean()), variance
 
 
 def _stratified(flag: NDArray[np.bool_], folds: int, rng: np.random.Generator) -> Ints:

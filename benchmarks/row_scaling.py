@@ -17,15 +17,19 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyarrow as pa
 from process_tree import Spent, measured
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FEATURES, RELEVANT, K = 81, 20, 41
+PARTITIONS = 16
 COLUMNS = (("profile", "profile"), ("pack", "pack + count"), ("rank", "count + rank"))
 
 
@@ -37,12 +41,20 @@ def session() -> SparkSession:
 
 def generate(spark: SparkSession, rows: int, path: Path) -> None:
     """A tenth of the rows positive, a tenth of those labelled; the first features shift with the class."""
-    values = [
-        f"floor((rand({j + 10}) + if(y, {0.02 * (RELEVANT - j) if j < RELEVANT else 0.0}, 0)) * 500) / 10 as f{j}"
-        for j in range(FEATURES)
-    ]
-    frame = spark.range(rows).selectExpr("rand(1) < 0.1 as y").selectExpr("if(y and rand(2) < 0.1, 1, 0) as s", "y")
-    frame.selectExpr("s", *values).write.mode("overwrite").parquet(str(path))
+
+    def fill(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            n = len(batch)
+            rng = np.random.default_rng(batch.column(0)[0].as_py())  # its first row names the batch
+            y = rng.random(n) < 0.1
+            values = rng.integers(0, 500, (FEATURES, n), np.int16)
+            values[:RELEVANT] += (y * 10 * np.arange(RELEVANT, 0, -1)[:, None]).astype(np.int16)
+            s = (y & (rng.random(n) < 0.1)).astype(np.int32)
+            yield pa.RecordBatch.from_arrays([pa.array(s), *(pa.array(x / 10) for x in values)], names)
+
+    names = ["s", *(f"f{j}" for j in range(FEATURES))]
+    schema = "s int, " + ", ".join(f"{name} double" for name in names[1:])
+    spark.range(0, rows, 1, PARTITIONS).mapInArrow(fill, schema).write.mode("overwrite").parquet(str(path))
 
 
 def select(path: Path) -> dict[str, Any]:

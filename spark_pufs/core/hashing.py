@@ -18,12 +18,15 @@ def one_form(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64's finaliser: a fixed, well-spread hash of 64 bits."""
-    z = bits + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = z ^ (z >> np.uint64(31))
-    return mixed
+    """splitmix64's finaliser: a fixed, well-spread hash of 64 bits. Two buffers, as it waits for memory only."""
+    z: NDArray[np.uint64] = bits + np.uint64(0x9E3779B97F4A7C15)
+    shifted = np.empty_like(z)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        np.right_shift(z, np.uint64(shift), out=shifted)
+        np.bitwise_xor(z, shifted, out=z)
+        if factor > 1:
+            np.multiply(z, np.uint64(factor), out=z)
+    return z
 
 
 def row_hashes(X: NDArray[np.float64], mark: NDArray[np.uint8], seed: int) -> NDArray[np.uint64]:

@@ -17,6 +17,7 @@ __all__ = ["Profile", "ProfileKernel"]
 SKETCH = 256  # smallest hashes kept per numeric column: exact below 256 values, about 6 % beyond
 MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
 _NONE = np.uint64(2**64 - 1)
+_SLOT = np.uint64(4095)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class ProfileKernel:
         }
 
     def add(self, state: State, batch: RawBatch) -> State:
-        return self.merge(state, self._of(batch, state["sketch"][:, -1])) if batch.rows else state
+        return self.merge(state, self._of(batch, state["sketch"])) if batch.rows else state
 
     def merge(self, left: State, right: State) -> State:
         sums = ("rows", "label_nulls", "nulls", "nans", "infinite", "fractions", "text_nulls", "hash")
@@ -76,22 +77,19 @@ class ProfileKernel:
         merged["text_counts"] = list(map(_add_counts, left["text_counts"], right["text_counts"]))
         return merged
 
-    def _of(self, batch: RawBatch, largest_kept: NDArray[np.uint64]) -> State:
+    def _of(self, batch: RawBatch, kept: NDArray[np.uint64]) -> State:
         X = one_form(batch.numeric)
-        finite = np.isfinite(X)
-        nan = np.isnan(X)
+        values = _finite_values(X) if np.isfinite(X).all() else _any_values(X)
+        nan = values.pop("nan")
         hashes = mix(X.view(np.uint64))
         return {
+            **values,
             "rows": np.array([batch.rows], np.int64),
             "labels": _text_counts(batch.label),
             "label_nulls": np.array([np.count_nonzero(batch.label.codes < 0)], np.int64),
             "nulls": batch.nulls,
-            "nans": nan.sum(axis=0) - batch.nulls,
-            "infinite": (~finite & ~nan).sum(axis=0),
-            "low": np.where(finite, X, np.inf).min(axis=0),
-            "high": np.where(finite, X, -np.inf).max(axis=0),
-            "fractions": (finite & (np.floor(X) != X)).sum(axis=0),
-            "sketch": _sketch(hashes, ~nan, largest_kept),
+            "nans": (0 if nan is None else nan.sum(axis=0)) - batch.nulls,
+            "sketch": _sketch(hashes, nan, kept),
             "text_nulls": np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
             "text_counts": [_text_counts(t) for t in batch.text],
             "hash": _row_hash(hashes, batch),
@@ -119,10 +117,33 @@ class ProfileKernel:
         )
 
 
+def _finite_values(X: NDArray[np.float64]) -> State:
+    """Extremes and counts of values (n, D) that are all finite: the usual batch, in half the passes over memory."""
+    return {
+        "low": X.min(axis=0),
+        "high": X.max(axis=0),
+        "fractions": (np.floor(X) != X).sum(axis=0),
+        "infinite": np.zeros(X.shape[1], np.int64),
+        "nan": None,
+    }
+
+
+def _any_values(X: NDArray[np.float64]) -> State:
+    finite, nan = np.isfinite(X), np.isnan(X)
+    return {
+        "low": np.where(finite, X, np.inf).min(axis=0),
+        "high": np.where(finite, X, -np.inf).max(axis=0),
+        "fractions": (finite & (np.floor(X) != X)).sum(axis=0),
+        "infinite": (~finite & ~nan).sum(axis=0),
+        "nan": nan,
+    }
+
+
 def _row_hash(hashes: NDArray[np.uint64], batch: RawBatch) -> NDArray[np.uint64]:
     """Sum over rows of a hash of the whole row: blind to row order and partitioning, not to any value."""
-    salt = mix(np.arange(hashes.shape[1] + len(batch.text) + 1, dtype=np.uint64))
-    total = (mix(hashes ^ salt[: hashes.shape[1]])).sum(axis=1, dtype=np.uint64)
+    salt = mix(np.arange(hashes.shape[1] + len(batch.text) + 1, dtype=np.uint64)) | np.uint64(1)
+    # The hashes of the values are well spread: an odd factor per column is enough to tell the columns apart.
+    total = hashes @ salt[: hashes.shape[1]]
     for text, mark in zip([*batch.text, batch.label], salt[hashes.shape[1] :], strict=True):
         known = text_hashes([*text.values, "\0null"])
         total = total + mix(known ^ mark)[text.codes]
@@ -130,13 +151,20 @@ def _row_hash(hashes: NDArray[np.uint64], batch: RawBatch) -> NDArray[np.uint64]
 
 
 def _sketch(
-    hashes: NDArray[np.uint64], present: NDArray[np.bool_], largest_kept: NDArray[np.uint64]
+    hashes: NDArray[np.uint64], absent: NDArray[np.bool_] | None, kept: NDArray[np.uint64]
 ) -> NDArray[np.uint64]:
-    """The smallest distinct hashes of each column (D, SKETCH), those above ``largest_kept`` passed over."""
+    """The smallest distinct hashes of each column (D, SKETCH) but those that ``kept`` has or has no room for."""
     sketch = np.full((hashes.shape[1], SKETCH), _NONE)
-    useful = present & (hashes < largest_kept)
-    for column in np.flatnonzero(useful.any(axis=0)):
-        smallest = np.unique(hashes[useful[:, column], column])[:SKETCH]
+    by_column = np.ascontiguousarray(hashes.T)
+    slot_of_kept = kept & _SLOT
+    for column, own in enumerate(by_column):
+        # Most values have been seen before: one look into a small table is far cheaper than sorting them again.
+        seen = np.full(int(_SLOT) + 1, _NONE)
+        seen[slot_of_kept[column]] = kept[column]
+        new = (own < kept[column, -1]) & (seen[own & _SLOT] != own)
+        if absent is not None:
+            new &= ~absent[:, column]
+        smallest = np.unique(own[new])[:SKETCH]
         sketch[column, : len(smallest)] = smallest
     return sketch
 

@@ -96,9 +96,7 @@ def main() -> None:
     for name in arguments.sets:
         X, y = SETS[name].load(arguments.data)
         for method in arguments.methods:
-            runs = pd.DataFrame(
-                [trial(SETS[name], X, y, method, arguments.seed + i) for i in range(arguments.repeats)]
-            )
+            runs = pd.DataFrame([trial(SETS[name], X, y, method, arguments.seed + i) for i in range(arguments.repeats)])
             mean, spread = runs.mean(), runs["auc"].std()
             print(
                 f"{name:8}{method:28}{mean['auc']:7.3f}{spread:7.3f}{mean['wall']:9.1f}{mean['cpu']:9.1f}"

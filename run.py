@@ -26,7 +26,7 @@ def main() -> int:
     if len(sys.argv) < 2 or sys.argv[1] not in ("demo", "test"):
         print(__doc__)
         return 2
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036 - this file is what finds out
         print(f"Python 3.11 or later is needed; this is {sys.version.split()[0]}. Run with a newer python3.")
         return 4
     if not ensure_java():

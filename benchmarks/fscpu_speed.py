@@ -54,7 +54,7 @@ def overhead(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The same masks scored in-process (a thread per core) and by Spark, best of three."""
     from spark_pufs.core.mixture import MixtureSettings
     from spark_pufs.core.row_sample import RowSample
-    from spark_pufs.local.scorer import LocalScorer
+    from spark_pufs.scorer import ThreadScorer
     from spark_pufs.spark.scorer import SparkScorer
 
     frame = pd.read_parquet(path)
@@ -66,7 +66,7 @@ def overhead(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     times: dict[str, Any] = {}
     settings = MixtureSettings()
     for name, scorer in (
-        ("in-process", LocalScorer(rows, settings)),
+        ("in-process", ThreadScorer(rows, settings)),
         ("spark", SparkScorer(session(), rows, settings)),
     ):
         scorer.score(masks, [0, 0])  # workers start and read the sample

@@ -72,7 +72,7 @@ def trial(data: OpenSet, X: pd.DataFrame, y: np.ndarray, method: str, seed: int)
         names = list(rng.choice(names, data.select, replace=False))
     elif method != "all":
         name, *settings = method.split(",")
-        options = {key: value for key, value in (pair.split("=") for pair in settings)}
+        options = dict(pair.split("=") for pair in settings)
         found = spark_pufs.select(
             train.assign(label__=s), label="label__", method=name, k=data.select, seed=seed, **options
         )

@@ -3,7 +3,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,6 +59,7 @@ def test_any_values_are_read_or_refused_in_our_words(config: dict[str, object]) 
         parsed = parse(config)
         parsed.request()
     except ConfigError as error:
-        assert error.faults
+        faults = error.faults
     else:
-        assert yaml.safe_dump(parsed.model_dump(mode="json"))
+        faults = ()
+    assert all(str(fault) for fault in faults)

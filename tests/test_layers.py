@@ -19,7 +19,7 @@ LAYERS = [
     {"errors", "version"},
     {"types"},
     {"core"},
-    {"engine", "raw", "request", "selection"},
+    {"engine", "raw", "request", "scorer", "selection"},
     {"table"},
     {"counter"},
     {"selectors"},

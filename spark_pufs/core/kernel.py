@@ -36,7 +36,7 @@ def encode(state: State) -> bytes:
     >>> state["n"].tolist(), state["names"]
     ([0, 1, 2], {'a': 1, 'b': None})
     """
-    parts = {}
+    parts: dict[str, Any] = {}
     for name, value in state.items():
         if isinstance(value, np.ndarray):
             parts[name] = value

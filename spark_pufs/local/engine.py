@@ -18,8 +18,8 @@ from spark_pufs.core.schema import label_states
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.local.scorer import LocalScorer
 from spark_pufs.raw import plain_text, raw_batch
+from spark_pufs.scorer import ThreadScorer
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 
 __all__ = ["LocalEngine"]
@@ -60,8 +60,8 @@ class LocalEngine:
         found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
         return found
 
-    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> LocalScorer:
-        return LocalScorer(sample, settings)
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:
+        return ThreadScorer(sample, settings)
 
 
 class LocalSource:

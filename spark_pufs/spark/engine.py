@@ -12,8 +12,9 @@ from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
 from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.engine import Packer, Pass, record
+from spark_pufs.engine import MaskScorer, Packer, Pass, record
 from spark_pufs.raw import raw_batch
+from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import SparkBlocks, pack_blocks
 from spark_pufs.spark.likely import likely_rows
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkEngine"]
 
+# Values in a sample below which scoring a generation costs less than a Spark job.
+SMALL_SAMPLE = 1_000_000
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "decimal")
 MOMENTS = ("date", "timestamp", "timestamp_ntz")
 TEXTS = ("string", "char", "varchar")
@@ -62,8 +65,11 @@ class SparkEngine:
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
 
-    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> SparkScorer:
-        return SparkScorer(self._frame.sparkSession, sample, settings)
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer:
+        spark = self._frame.sparkSession
+        if sample.X.size < SMALL_SAMPLE and scan.one_machine(spark):
+            return ThreadScorer(sample, settings, scan.slots(spark))
+        return SparkScorer(spark, sample, settings)
 
 
 class SparkSource:

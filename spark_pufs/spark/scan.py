@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from functools import reduce as fold
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from spark_pufs.core.kernel import Kernel, State, decode, encode
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arrow_rows", "partitions", "reduce", "slots"]
+__all__ = ["arrow_rows", "one_machine", "partitions", "reduce", "slots"]
 
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]
 
@@ -53,8 +54,9 @@ def _row(state: State) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([encode(state)], pa.binary())], ["state"])
 
 
+@lru_cache(maxsize=1)
 def single_thread() -> None:
-    """One BLAS thread in this task: Spark already runs one task per core."""
+    """One BLAS thread in this worker, set once: Spark already runs one task per core."""
     try:
         from threadpoolctl import threadpool_limits
     except ImportError:
@@ -74,6 +76,11 @@ def slots(spark: SparkSession) -> int:
 
         return max(1, spark.range(1024).select(F.spark_partition_id()).distinct().count())
     return max(1, spark.sparkContext.defaultParallelism)
+
+
+def one_machine(spark: SparkSession) -> bool:
+    """Whether the driver's own cores are all there is; Spark Connect does not tell."""
+    return not is_connect(spark) and spark.sparkContext.master.startswith("local")
 
 
 def is_connect(spark: SparkSession) -> bool:

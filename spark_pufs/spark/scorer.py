@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["SparkScorer"]
 
 SCHEMA = "chunk long, labelled binary, rows binary"
-TASKS_PER_SLOT = 2
 
 
 class SparkScorer:
@@ -35,7 +34,7 @@ class SparkScorer:
     def __init__(self, spark: SparkSession, sample: RowSample, settings: MixtureSettings) -> None:
         self._spark = spark
         self._settings = settings
-        self._tasks = TASKS_PER_SLOT * slots(spark)
+        self._slots = slots(spark)
         self._folder = tempfile.TemporaryDirectory(prefix="spark-pufs-")
         data = encode({"X": sample.X, "labelled": sample.labelled, "weight": sample.weight})
         # Named by content: a session that scores the same sample again sends the same file.
@@ -46,7 +45,9 @@ class SparkScorer:
 
     def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         count = -(-len(masks) // CHUNK)
-        job = self._spark.range(0, count, 1, min(count, self._tasks))
+        # Chunks cost alike, so one task per slot is balanced; with many, two even out a slow machine.
+        tasks = self._slots * (2 if count >= 16 * self._slots else 1)
+        job = self._spark.range(0, count, 1, min(count, tasks))
         rows = job.mapInArrow(_scorer(self._name, masks, self._settings, tuple(seed)), SCHEMA).collect()
         rows.sort(key=lambda row: row["chunk"])
         clusters = self._settings.components

@@ -13,7 +13,7 @@ from spark_pufs.core.artificial import CONDITIONS, make_artificial
 from spark_pufs.core.objective import recall_precision
 from spark_pufs.engine import MaskScorer
 from spark_pufs.errors import ConfigError, PufsError, Stopped
-from spark_pufs.local.scorer import LocalScorer
+from spark_pufs.scorer import ThreadScorer
 
 QUICK = {"label": "label", "method": "fscpu", "generations": 2, "generation": 48}
 
@@ -138,7 +138,7 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, calls: int, error: type[BaseExcep
     from spark_pufs.local import engine
 
     monkeypatch.setattr(
-        engine.LocalEngine, "mask_scorer", lambda self, rows, how: StopAfter(LocalScorer(rows, how), calls, error)
+        engine.LocalEngine, "mask_scorer", lambda self, rows, how: StopAfter(ThreadScorer(rows, how), calls, error)
     )
 
 

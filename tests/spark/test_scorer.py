@@ -14,7 +14,7 @@ import spark_pufs
 from spark_pufs.core.artificial import CONDITIONS, make_artificial
 from spark_pufs.core.mixture import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
-from spark_pufs.local.scorer import LocalScorer
+from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scorer
 from spark_pufs.spark.scorer import SparkScorer
 
@@ -42,7 +42,7 @@ def masks() -> np.ndarray:
 
 
 def test_counts_equal_those_in_process(spark: Any, rows: RowSample, masks: np.ndarray) -> None:
-    here, there = LocalScorer(rows, SETTINGS), SparkScorer(spark, rows, SETTINGS)
+    here, there = ThreadScorer(rows, SETTINGS), SparkScorer(spark, rows, SETTINGS)
     for seed in ([1, 0], [1, 1]):
         for ours, theirs in zip(here.score(masks, seed), there.score(masks, seed), strict=True):
             np.testing.assert_array_equal(ours, theirs)

@@ -1,4 +1,7 @@
-"""Masks scored in this process, a thread per core: the products leave Python's lock alone."""
+"""Masks scored in this process, a thread per core: the products leave Python's lock alone.
+
+The scorer of the local engine, and of Spark where no cluster is there to use and a job would cost more than the work.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +18,16 @@ from spark_pufs.core.mixture import chunks, make_sample, score_chunk
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
 
-__all__ = ["LocalScorer"]
+__all__ = ["ThreadScorer"]
 
 
-class LocalScorer:
-    """The reference scorer."""
+class ThreadScorer:
+    """The reference scorer; the answer does not depend on ``threads``."""
 
-    def __init__(self, sample: RowSample, settings: MixtureSettings) -> None:
+    def __init__(self, sample: RowSample, settings: MixtureSettings, threads: int | None = None) -> None:
         self._sample = make_sample(sample.X, sample.labelled, sample.weight)
         self._settings = settings
-        self._pool = ThreadPoolExecutor(os.cpu_count())
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count())
 
     def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         # One BLAS thread: the chunks themselves run side by side, and bits must not depend on the core count.

@@ -51,9 +51,7 @@ class Artificial:
         return [f"relevant_{next(good):02d}" if r else f"noise_{next(bad):02d}" for r in self.relevant]
 
 
-def make_artificial(
-    condition: Condition, seed: int, negatives: int = 4000, positives: int = 500
-) -> Artificial:
+def make_artificial(condition: Condition, seed: int, negatives: int = 4000, positives: int = 500) -> Artificial:
     """Draw one data set.
 
     >>> data = make_artificial(CONDITIONS[0], seed=1)
@@ -91,9 +89,7 @@ def _normals(rng: np.random.Generator, rows: int, clusters: int) -> NDArray[np.f
     return means[member] + rng.normal(0, np.sqrt(10), (rows, RELEVANT))
 
 
-def _outliers(
-    rng: np.random.Generator, rows: int, positives: int
-) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+def _outliers(rng: np.random.Generator, rows: int, positives: int) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
     """N(0, 25) rows; those with the largest norm are positive."""
     X = rng.normal(0, 5, (rows, RELEVANT))
     y = np.zeros(rows, np.uint8)

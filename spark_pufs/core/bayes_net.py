@@ -73,9 +73,7 @@ class Network:
         try:
             return tuple(TopologicalSorter({n.name: n.parents for n in self.nodes.values()}).static_order())
         except CycleError as error:
-            raise _fault(
-                "network", f"has a cycle through {error.args[1][0]!r}", "Remove an arc of it."
-            ) from None
+            raise _fault("network", f"has a cycle through {error.args[1][0]!r}", "Remove an arc of it.") from None
 
 
 def parse_bif(text: str) -> Network:
@@ -184,9 +182,7 @@ def _fault(where: str, found: str, fix: str) -> DataError:
     return DataError(Fault(where, found, fix))
 
 
-def _check_names(
-    states: Mapping[str, tuple[str, ...]], blocks: Mapping[str, tuple[tuple[str, ...], str]]
-) -> None:
+def _check_names(states: Mapping[str, tuple[str, ...]], blocks: Mapping[str, tuple[tuple[str, ...], str]]) -> None:
     if not states:
         raise _fault("network", "no variable found", "Give the text of a BIF file.")
     faults = [
@@ -195,15 +191,11 @@ def _check_names(
         if len(listed) > 256
     ]
     faults += [
-        Fault(f"variable {name!r}", "has no probability block", "Add one.")
-        for name in states
-        if name not in blocks
+        Fault(f"variable {name!r}", "has no probability block", "Add one.") for name in states if name not in blocks
     ]
     for name, (parents, _) in blocks.items():
         unknown = [v for v in (name, *parents) if v not in states]
-        faults += [
-            Fault(f"probability of {name!r}", f"unknown variable {v!r}", "Declare it.") for v in unknown
-        ]
+        faults += [Fault(f"probability of {name!r}", f"unknown variable {v!r}", "Declare it.") for v in unknown]
     if faults:
         raise DataError(faults)
 
@@ -220,14 +212,10 @@ def _table(
         if flat := _TABLE.search(body):
             table[...] = np.array(_words(flat[1]), float).reshape(table.shape)
     except (KeyError, ValueError) as error:
-        raise _fault(
-            f"probability of {name!r}", f"unreadable row ({error})", "Check states and numbers."
-        ) from None
+        raise _fault(f"probability of {name!r}", f"unreadable row ({error})", "Check states and numbers.") from None
     totals = table.sum(axis=-1, keepdims=True)
     if not bool(np.all((np.abs(totals - 1) < 0.01) & (table >= 0).all(axis=-1, keepdims=True))):
-        raise _fault(
-            f"probability of {name!r}", "a row is missing or does not sum to 1", "Check its numbers."
-        )
+        raise _fault(f"probability of {name!r}", "a row is missing or does not sum to 1", "Check its numbers.")
     return np.asarray(table / totals)
 
 
@@ -241,9 +229,7 @@ def _ancestors(network: Network, name: str) -> list[str]:
     return [v for v in network.names if v in found]
 
 
-def _aligned(
-    factor: tuple[tuple[str, ...], NDArray[np.float64]], axes: tuple[str, ...]
-) -> NDArray[np.float64]:
+def _aligned(factor: tuple[tuple[str, ...], NDArray[np.float64]], axes: tuple[str, ...]) -> NDArray[np.float64]:
     """The factor with its axes put in the given order and length 1 where it does not depend on one."""
     scope, values = factor
     order = sorted(range(len(scope)), key=lambda i: axes.index(scope[i]))

@@ -61,9 +61,7 @@ class Power:
 
     def __str__(self) -> str:
         span = f"{self.power:.3f}" if self.power == self.best else f"{self.power:.3f} to {self.best:.3f}"
-        return (
-            f"power {span} for an effect of {self.effect:g} nats ({self.surrogate}, kappa {self.kappa:.3g})"
-        )
+        return f"power {span} for an effect of {self.effect:g} nats ({self.surrogate}, kappa {self.kappa:.3g})"
 
 
 @dataclass(frozen=True)
@@ -135,9 +133,7 @@ def g_power(
     return np.asarray(ncx2.sf(critical, df, np.minimum(shift, 10 * (critical + 1000))), float)
 
 
-def g_sample_size(
-    effect: float, power: float, *, alpha: float = 0.05, df: int = 1, kappa: float = 1.0
-) -> int:
+def g_sample_size(effect: float, power: float, *, alpha: float = 0.05, df: int = 1, kappa: float = 1.0) -> int:
     """Smallest N whose test has the wanted power.
 
     >>> g_sample_size(0.01, 0.8), g_sample_size(0.01, 0.8, kappa=0.25)
@@ -151,9 +147,7 @@ def g_sample_size(
     return n if float(g_power(effect, n, alpha=alpha, df=df, kappa=kappa)) >= power else n + 1
 
 
-def labelled_positives(
-    effect: float, power: float, n: int, prior: Prior, *, alpha: float = 0.05, df: int = 1
-) -> int:
+def labelled_positives(effect: float, power: float, n: int, prior: Prior, *, alpha: float = 0.05, df: int = 1) -> int:
     """Smallest number of labelled positives among ``n`` rows, no negative labelled, for the wanted power.
 
     >>> labelled_positives(0.01, 0.8, 2000, 0.1)
@@ -165,9 +159,7 @@ def labelled_positives(
     odds = needed * high / (1 - high)
     count = max(1, math.ceil(n * odds / (1 + odds) * (1 - 1e-12)))
     if needed > 1 or count > n * high:
-        found = (
-            f"{power:g} is out of reach for {effect:g} nats in {n:,} rows even with every positive labelled"
-        )
+        found = f"{power:g} is out of reach for {effect:g} nats in {n:,} rows even with every positive labelled"
         least = g_sample_size(effect, power, alpha=alpha, df=df)
         raise ConfigError(Fault("power", found, f"Give more than {least:,} rows or a larger effect."))
     return count
@@ -254,9 +246,7 @@ def _lambda(power: float, alpha: float, df: int) -> float:
     return float(brentq(lambda shift: float(g_power(shift / 2, 1, alpha=alpha, df=df)) - power, 0.0, high))
 
 
-def _kappas(
-    prior: Prior, labelled: int, negatives: int, rows: int
-) -> tuple[SurrogateName, tuple[float, float]]:
+def _kappas(prior: Prior, labelled: int, negatives: int, rows: int) -> tuple[SurrogateName, tuple[float, float]]:
     """The surrogate to use for a table and its (worst, best) correction factor."""
     if rows <= labelled + negatives:
         found = f"must exceed the {labelled + negatives:,} labelled rows, got {rows:,}"

@@ -55,9 +55,7 @@ class RadixKernel:
         return {"cells": left["cells"] + right["cells"]}
 
 
-def narrow(
-    kernel: RadixKernel, state: State, ranks: NDArray[np.int64]
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def narrow(kernel: RadixKernel, state: State, ranks: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """One digit more of every prefix, and each rank relative to its smaller bucket."""
     below = np.cumsum(state["cells"], axis=2)
     digit = np.minimum((below <= ranks[:, :, None]).sum(axis=2), _CELLS - 1)

@@ -142,18 +142,14 @@ def kappa_mar_c(surrogate: SurrogateName, prior: Prior, surrogate_share: float) 
     return kappa_ends("mar-c", surrogate, prior, surrogate_share)[0]
 
 
-def kappa_ends(
-    mechanism: Mechanism, surrogate: SurrogateName, prior: Prior, share: float
-) -> tuple[float, float]:
+def kappa_ends(mechanism: Mechanism, surrogate: SurrogateName, prior: Prior, share: float) -> tuple[float, float]:
     """(worst, best) factor over a range of the prior; kappa is monotone in it, so the ends suffice.
 
     >>> [round(k, 3) for k in kappa_ends("mar-c", "y0", (0.05, 0.2), 0.01)]
     [0.04, 0.192]
     """
     if not 0 < share <= 1:
-        raise ConfigError(
-            Fault("share", f"must lie in (0, 1], got {share}", "Give labelled rows / all rows.")
-        )
+        raise ConfigError(Fault("share", f"must lie in (0, 1], got {share}", "Give labelled rows / all rows."))
     factor = _mcar if mechanism == "mcar" else _mar_c
     first, second = (factor(surrogate, p, share) for p in prior_ends(prior))
     return min(first, second), max(first, second)
@@ -170,9 +166,7 @@ def apply_surrogate(counts: NDArray[np.int64], name: SurrogateName) -> NDArray[n
     """
     if counts.shape[:1] != (3,):
         raise ConfigError(
-            Fault(
-                "counts", f"need 3 label states on axis 0, got shape {counts.shape}", "Count by label state."
-            )
+            Fault("counts", f"need 3 label states on axis 0, got shape {counts.shape}", "Count by label state.")
         )
     missing, positive, negative = counts[UNLABELLED], counts[LABELLED_POSITIVE], counts[LABELLED_NEGATIVE]
     if name == "y0":
@@ -181,9 +175,7 @@ def apply_surrogate(counts: NDArray[np.int64], name: SurrogateName) -> NDArray[n
         return np.stack([negative, missing + positive])
     if name == "labelled":
         return np.stack([negative, positive])
-    raise ConfigError(
-        Fault("surrogate", f"unknown name {name!r}", did_you_mean(name, ["y0", "y1", "labelled"]))
-    )
+    raise ConfigError(Fault("surrogate", f"unknown name {name!r}", did_you_mean(name, ["y0", "y1", "labelled"])))
 
 
 def _mcar(surrogate: SurrogateName, prior: float, share: float) -> float:
@@ -202,9 +194,7 @@ def _mar_c(surrogate: SurrogateName, prior: float, share: float) -> float:
     known, what = (prior, "positives") if surrogate == "y0" else (1 - prior, "negatives")
     if share > known + _ROUNDING:
         found = f"{prior:g} leaves fewer {what} ({known:g} of all rows) than are labelled ({share:g})"
-        raise ConfigError(
-            Fault("prior", found, f"Give a belief with a share of {what} of at least {share:g}.")
-        )
+        raise ConfigError(Fault("prior", found, f"Give a belief with a share of {what} of at least {share:g}."))
     return (1 - known) / known * share / (1 - share)
 
 
@@ -234,6 +224,4 @@ def _by_range(low: float, high: float, phi: float) -> SurrogateChoice:
 def _bad_prior(prior: Prior, low: float, high: float) -> Fault:
     if low > high:
         return Fault("prior", f"range must be (low, high), got {prior}", f"Give ({high}, {low}).")
-    return Fault(
-        "prior", f"must lie in (0, 1), got {prior}", "Give the believed share of positives, e.g. 0.05."
-    )
+    return Fault("prior", f"must lie in (0, 1), got {prior}", "Give the believed share of positives, e.g. 0.05.")

@@ -80,7 +80,7 @@ def slots(spark: SparkSession) -> int:
 
 def one_machine(spark: SparkSession) -> bool:
     """Whether the driver's own cores are all there is; Spark Connect does not tell."""
-    return not is_connect(spark) and spark.sparkContext.master.startswith("local")
+    return not is_connect(spark) and str(spark.sparkContext.master).startswith("local")
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -163,8 +163,7 @@ def test_sample_size_is_the_smallest(df: int, alpha: float, effect: float, wante
 def test_labelled_positives_is_the_smallest(prior: float, n: int) -> None:
     count = labelled_positives(0.004, 0.8, n, prior, df=4)
     at, below = (
-        float(g_power(0.004, n, df=4, kappa=kappa_mar_c("y0", prior, labelled / n)))
-        for labelled in (count, count - 1)
+        float(g_power(0.004, n, df=4, kappa=kappa_mar_c("y0", prior, labelled / n))) for labelled in (count, count - 1)
     )
     assert at >= 0.8 > below
 

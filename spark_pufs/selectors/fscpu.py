@@ -235,7 +235,7 @@ _OPTIONS = {
     "generations": Option(60, "a whole number of at least 1", _whole(1)),
     "pairs": Option(3000, "a whole number of at least 1", _whole(1)),
     "start": Option("even", f"one of {', '.join(_STARTS)}", _among(_STARTS)),
-    "sample_mb": Option(32, "a whole number of at least 1", _whole(1)),
+    "sample_mb": Option(16, "a whole number of at least 1", _whole(1)),
 }
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
 _COST = "three passes over the rows, and 2,000 to 17,000 clusterings of a bounded sample"

@@ -17,15 +17,48 @@ from spark_pufs.types import Block
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["SparkBlocks", "pack_blocks", "read_blocks"]
+__all__ = ["SparkBlocks", "block_rows", "cached_blocks", "read_blocks", "uncached_blocks"]
 
 SCHEMA = "label binary, codes binary"
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
+BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
 TASKS_PER_SLOT = 2
 
 
-def pack_blocks(frame: DataFrame, reader: scan.Reader, packer: Packer) -> DataFrame:
+def block_rows(width: int) -> int:
+    """Rows of ``width`` numbers that come to a task at a time and make one block.
+
+    >>> block_rows(81), block_rows(5_000)
+    (10000, 838)
+    """
+    return max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * max(1, width))))
+
+
+def cached_blocks(frame: DataFrame, reader: scan.Reader, packer: Packer, rows: int, passes: list[Pass]) -> SparkBlocks:
+    """Pack once, keep the blocks in the cluster. What is cached is planned now, with the settings of now.
+
+    One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task when it
+    reads a full cache back from disk: more than its default heap at ten million rows.
+    """
+    spark = frame.sparkSession
+    with scan.arrow_rows(spark, rows), scan.setting(spark, "spark.sql.inMemoryColumnarStorage.batchSize", 1):
+        blocks = _packed(frame, reader, packer).persist()
+    return SparkBlocks(blocks, read_blocks, BLOCKS_PER_BATCH, passes)
+
+
+def uncached_blocks(
+    frame: DataFrame, reader: scan.Reader, packer: Packer, rows: int, passes: list[Pass]
+) -> SparkBlocks:
+    """Read and pack anew in every pass, for platforms that discourage caching."""
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+        return map(packer.pack, reader(batches))
+
+    return SparkBlocks(frame, read, rows, passes)
+
+
+def _packed(frame: DataFrame, reader: scan.Reader, packer: Packer) -> DataFrame:
     """Pack every partition, then deal the blocks out evenly: a skewed source no longer makes skewed passes."""
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -48,18 +81,21 @@ def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
 
 
 class SparkBlocks:
-    """Packed rows, cached in the cluster after the first pass."""
+    """Packed rows in the cluster: ``reader`` finds blocks in the Arrow batches of ``frame``, ``rows`` to a batch."""
 
-    def __init__(self, frame: DataFrame, passes: list[Pass], cache: bool) -> None:
-        self._frame = frame.persist() if cache else frame
+    def __init__(self, frame: DataFrame, reader: scan.Reader, rows: int, passes: list[Pass]) -> None:
+        self._frame = frame
+        self._reader = reader
+        self._rows = rows
         self._passes = passes
 
     def scan(self, kernel: Kernel[Block], what: str) -> State:
         began = time.perf_counter()
-        with scan.arrow_rows(self._frame.sparkSession, BLOCKS_PER_BATCH):
-            state = scan.reduce(self._frame, read_blocks, kernel)
+        with scan.arrow_rows(self._frame.sparkSession, self._rows):
+            state = scan.reduce(self._frame, self._reader, kernel)
         record(self._passes, what, began)
         return state
 
     def release(self) -> None:
-        self._frame.unpersist()
+        if self._reader is read_blocks:  # otherwise the frame is the user's
+            self._frame.unpersist()

@@ -16,7 +16,7 @@ from spark_pufs.engine import MaskScorer, Packer, Pass, record
 from spark_pufs.raw import raw_batch
 from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scan
-from spark_pufs.spark.blocks import SparkBlocks, pack_blocks
+from spark_pufs.spark.blocks import SparkBlocks, block_rows, cached_blocks, uncached_blocks
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
@@ -78,17 +78,20 @@ class SparkSource:
     def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool) -> None:
         self._frame = frame
         self._reader = RawReader(width)
+        self._rows = block_rows(width)
         self._passes = passes
         self._cache = cache
 
     def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
         began = time.perf_counter()
-        state = scan.reduce(self._frame, self._reader, kernel)
+        with scan.arrow_rows(self._frame.sparkSession, self._rows):
+            state = scan.reduce(self._frame, self._reader, kernel)
         record(self._passes, what, began)
         return state
 
     def pack(self, packer: Packer) -> SparkBlocks:
-        return SparkBlocks(pack_blocks(self._frame, self._reader, packer), self._passes, self._cache)
+        make = cached_blocks if self._cache else uncached_blocks
+        return make(self._frame, self._reader, packer, self._rows, self._passes)
 
 
 class RawReader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from functools import reduce as fold
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from spark_pufs.core.kernel import Kernel, State, decode, encode
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arrow_rows", "one_machine", "partitions", "reduce", "slots"]
+__all__ = ["arrow_rows", "one_machine", "partitions", "reduce", "setting", "slots"]
 
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]
 
@@ -88,12 +88,16 @@ def is_connect(spark: SparkSession) -> bool:
 
 
 @contextmanager
-def arrow_rows(spark: SparkSession, rows: int) -> Iterator[None]:
-    """Rows per Arrow batch for the jobs inside; the session's own setting comes back after."""
-    name = "spark.sql.execution.arrow.maxRecordsPerBatch"
+def setting(spark: SparkSession, name: str, value: int) -> Iterator[None]:
+    """A setting for what is planned inside; the session's own value comes back after."""
     before = spark.conf.get(name)
-    spark.conf.set(name, str(rows))
+    spark.conf.set(name, str(value))
     try:
         yield
     finally:
         spark.conf.set(name, str(before))
+
+
+def arrow_rows(spark: SparkSession, rows: int) -> AbstractContextManager[None]:
+    """Rows per Arrow batch for the jobs inside."""
+    return setting(spark, "spark.sql.execution.arrow.maxRecordsPerBatch", rows)

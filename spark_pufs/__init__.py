@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
-    from spark_pufs.api import likely_positives, methods, select
+    from spark_pufs.api import check_clusters, likely_positives, methods, select
     from spark_pufs.core.power import power, power_report, sample_size
+    from spark_pufs.core.pu_scores import scores
     from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, PufsError, Stopped
     from spark_pufs.selection import Selection
 
@@ -21,11 +22,13 @@ __all__ = [
     "Selection",
     "Stopped",
     "__version__",
+    "check_clusters",
     "likely_positives",
     "methods",
     "power",
     "power_report",
     "sample_size",
+    "scores",
     "select",
 ]
 
@@ -36,6 +39,8 @@ _HOMES = {
     "select": "api",
     "power": "core.power",
     "power_report": "core.power",
+    "scores": "core.pu_scores",
+    "check_clusters": "api",
     "sample_size": "core.power",
     "Selection": "selection",
     "ConfigError": "errors",

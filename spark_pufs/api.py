@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from spark_pufs.core.cluster_check import ClusterCheck
 from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Missing, Prior, Request
-from spark_pufs.run import select_with
+from spark_pufs.run import check_table, select_with
 from spark_pufs.selection import Selection
 from spark_pufs.selectors import METHODS
 from spark_pufs.types import LabelRule
@@ -22,7 +23,7 @@ from spark_pufs.types import LabelRule
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["engine_for", "likely_positives", "methods", "select"]
+__all__ = ["check_clusters", "engine_for", "likely_positives", "methods", "select"]
 
 
 def select(
@@ -87,6 +88,34 @@ def select(
         options=options,
     )
     return select_with(engine_for(table), request, checkpoint)
+
+
+def check_clusters(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    positive: Any = 1,
+    unlabelled: Any = 0,
+    clusters: int = 10,
+    seed: int = 0,
+) -> ClusterCheck:
+    """Does the cluster assumption hold on these columns? Verdict, effect size and p-value, from the labels alone.
+
+    Check the columns that were selected, on labels that did not select them where you can: on a wide raw table noise
+    columns hide the clusters, and a search finds some concentration by luck.
+    """
+    request = Request(
+        label=LabelRule(label, _several(positive), (), _several(unlabelled)),
+        method="fscpu",
+        include=("*",) if features is None else _several(features),
+        exclude=_several(exclude),
+        keep=_several(keep),
+        seed=_plain(seed),
+    )
+    return check_table(engine_for(table), request, clusters)
 
 
 def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from spark_pufs.checkpoint import FolderKeeper
+from spark_pufs.core.cluster_check import ClusterCheck
+from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, Keeper, NoKeeper
 from spark_pufs.output import RunFolder
@@ -21,10 +23,12 @@ from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors import method_named
 from spark_pufs.selectors.base import Limits, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.fscpu import check_counts, count_clusters
+from spark_pufs.selectors.sampling import draw_sample
 from spark_pufs.table import Plan, PUTable, inspect, pack
 from spark_pufs.version import __version__
 
-__all__ = ["check", "execute", "fingerprint", "identity", "prepare", "select_with"]
+__all__ = ["check", "check_table", "execute", "fingerprint", "identity", "prepare", "select_with"]
 
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
@@ -76,6 +80,18 @@ def execute(
         table.blocks.release()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings)
     return _selection(engine, plan, request, limits, outcome, warnings, time.perf_counter() - began)
+
+
+def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb: int = 16) -> ClusterCheck:
+    """Cluster the rows on all requested features and test whether that concentrates the labelled rows."""
+    plan = inspect(engine, request, numeric_only=True)
+    limits, _ = limits_of(request, plan.features)
+    table = pack(plan, request)
+    task = Task(table, Counter(table, request.pair_memory_mb), limits, request, {}, engine)
+    rows, cleaning = draw_sample(task, sample_mb)
+    everything = np.ones(len(plan.features), np.bool_)
+    counted, _ = count_clusters(task, everything, rows, cleaning, MixtureSettings(components=clusters))
+    return check_counts(counted, request.seed)
 
 
 def identity(plan: Plan, request: Request) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.core.cluster_check import ClusterCheck, cluster_check
 from spark_pufs.core.information import class_given_feature
 from spark_pufs.core.kernel import State
 from spark_pufs.core.mixture import COVARIANCES, MixtureSettings, fit_mask, make_sample
@@ -27,7 +28,7 @@ from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.selectors.base import Method, Option, Outcome, Task
 from spark_pufs.selectors.sampling import Cleaning, draw_sample
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "check_counts", "count_clusters"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -62,8 +63,10 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
         _restore(task, search, objective)
         _generations(task, search, objective, rows, settings)
         mask = search.selection()
-        clusters, model = _verdict(task, mask, rows, cleaning, settings)
-        return _outcome(task, search, mask, clusters, model, rows)
+        clusters, model = count_clusters(task, mask, rows, cleaning, settings)
+        tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
+        check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
+        return _outcome(task, search, mask, clusters, model, rows, check)
 
     return run
 
@@ -166,7 +169,13 @@ def _start(cmi: Floats) -> Floats:
     return 0.1 + 0.8 * rank / max(len(rank) - 1, 1)
 
 
-def _verdict(
+def check_counts(clusters: list[dict[str, Any]], seed: int, selected: bool = False, tried: int = 1) -> ClusterCheck:
+    """Does clustering concentrate the labelled rows more than chance? ``tried``: masks this one was the best of."""
+    labelled, rows = (np.array([cluster[key] for cluster in clusters]) for key in ("labelled", "rows"))
+    return cluster_check(labelled, rows, np.random.default_rng([seed, 2]), selected=selected, tried=tried)
+
+
+def count_clusters(
     task: Task, mask: Mask, rows: RowSample, cleaning: Cleaning, settings: MixtureSettings
 ) -> tuple[list[dict[str, Any]], ClusterModel]:
     """Cluster the sample on the chosen columns once more, with care, and count every row of the table."""
@@ -187,7 +196,13 @@ def _verdict(
 
 
 def _outcome(
-    task: Task, search: Any, mask: Mask, clusters: list[dict[str, Any]], model: ClusterModel, rows: RowSample
+    task: Task,
+    search: Any,
+    mask: Mask,
+    clusters: list[dict[str, Any]],
+    model: ClusterModel,
+    rows: RowSample,
+    check: ClusterCheck,
 ) -> Outcome:
     evidence = getattr(search, "evidence", None)
     scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
@@ -206,6 +221,7 @@ def _outcome(
         "theta": dict(zip(task.table.names, search.theta.tolist(), strict=True)),
         "history": np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist(),
         "clusters": clusters,
+        "check": {"verdict": check.verdict, "reason": check.reason, "p_value": check.p_value, "effect": check.effect},
         "sample_rows": len(rows.weight),
         "model": model.as_dict(),
     }

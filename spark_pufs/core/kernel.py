@@ -39,6 +39,8 @@ def encode(state: State) -> bytes:
     parts: dict[str, Any] = {}
     for name, value in state.items():
         if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:  # numpy would pickle it
+                raise ValueError(f"'{name}' holds Python objects")
             parts[name] = value
         else:
             parts[_JSON + name] = np.frombuffer(json.dumps(value).encode(), np.uint8)

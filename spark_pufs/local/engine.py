@@ -79,7 +79,10 @@ class LocalSource:
         return _scan(kernel, self._batches(), what, self._passes)
 
     def pack(self, packer: Packer) -> LocalBlocks:
-        return LocalBlocks([packer.pack(batch) for batch in self._batches()], self._passes)
+        began = time.perf_counter()
+        blocks = [packer.pack(batch) for batch in self._batches()]
+        record(self._passes, "pack", began)
+        return LocalBlocks(blocks, self._passes)
 
     def _batches(self) -> Iterator[RawBatch]:
         for first in range(0, len(self._label), SLICE):

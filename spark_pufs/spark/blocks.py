@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,13 +18,23 @@ from spark_pufs.types import Block
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["SparkBlocks", "block_rows", "cached_blocks", "read_blocks", "uncached_blocks"]
+__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "read_blocks"]
 
 SCHEMA = "label binary, codes binary"
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
+CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
 TASKS_PER_SLOT = 2
+
+
+@dataclass(frozen=True)
+class Raw:
+    """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch."""
+
+    frame: DataFrame
+    reader: scan.Reader
+    rows: int
 
 
 def block_rows(width: int) -> int:
@@ -35,42 +46,6 @@ def block_rows(width: int) -> int:
     return max(1, min(BLOCK_ROWS, BLOCK_BYTES // (8 * max(1, width))))
 
 
-def cached_blocks(frame: DataFrame, reader: scan.Reader, packer: Packer, rows: int, passes: list[Pass]) -> SparkBlocks:
-    """Pack once, keep the blocks in the cluster. What is cached is planned now, with the settings of now.
-
-    One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task when it
-    reads a full cache back from disk: more than its default heap at ten million rows.
-    """
-    spark = frame.sparkSession
-    with scan.arrow_rows(spark, rows), scan.setting(spark, "spark.sql.inMemoryColumnarStorage.batchSize", 1):
-        blocks = _packed(frame, reader, packer).persist()
-    return SparkBlocks(blocks, read_blocks, BLOCKS_PER_BATCH, passes)
-
-
-def uncached_blocks(
-    frame: DataFrame, reader: scan.Reader, packer: Packer, rows: int, passes: list[Pass]
-) -> SparkBlocks:
-    """Read and pack anew in every pass, for platforms that discourage caching."""
-
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-        return map(packer.pack, reader(batches))
-
-    return SparkBlocks(frame, read, rows, passes)
-
-
-def _packed(frame: DataFrame, reader: scan.Reader, packer: Packer) -> DataFrame:
-    """Pack every partition, then deal the blocks out evenly: a skewed source no longer makes skewed passes."""
-
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for raw in reader(batches):
-            block = packer.pack(raw)
-            columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
-            yield pa.RecordBatch.from_arrays(columns, ["label", "codes"])
-
-    blocks = frame.mapInArrow(run, SCHEMA)
-    return blocks.repartition(TASKS_PER_SLOT * scan.slots(frame.sparkSession))
-
-
 def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
     """Blocks of a task, as views of Arrow's memory."""
     for batch in batches:
@@ -80,22 +55,74 @@ def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
                 yield Block(np.frombuffer(codes.as_buffer(), np.uint8).reshape(-1, len(labels)), labels)
 
 
-class SparkBlocks:
-    """Packed rows in the cluster: ``reader`` finds blocks in the Arrow batches of ``frame``, ``rows`` to a batch."""
+class UncachedBlocks:
+    """Rows packed anew in every pass, for platforms that discourage caching."""
 
-    def __init__(self, frame: DataFrame, reader: scan.Reader, rows: int, passes: list[Pass]) -> None:
-        self._frame = frame
-        self._reader = reader
-        self._rows = rows
+    def __init__(self, source: Raw, packer: Packer, passes: list[Pass]) -> None:
+        self._source = source
+        self._packer = packer
         self._passes = passes
 
     def scan(self, kernel: Kernel[Block], what: str) -> State:
+        reader, packer = self._source.reader, self._packer
+
+        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
+            return map(packer.pack, reader(batches))
+
         began = time.perf_counter()
-        with scan.arrow_rows(self._frame.sparkSession, self._rows):
-            state = scan.reduce(self._frame, self._reader, kernel)
+        with scan.arrow_rows(self._source.frame.sparkSession, self._source.rows):
+            state = scan.reduce(self._source.frame, read, kernel)
         record(self._passes, what, began)
         return state
 
     def release(self) -> None:
-        if self._reader is read_blocks:  # otherwise the frame is the user's
-            self._frame.unpersist()
+        """Nothing is held."""
+
+
+class CachedBlocks:
+    """Rows packed before the first pass and kept in the cluster."""
+
+    def __init__(self, source: Raw, packer: Packer, passes: list[Pass]) -> None:
+        self._source = source
+        self._packer = packer
+        self._passes = passes
+        self._blocks: DataFrame | None = None
+        self._partitions = 0
+
+    def scan(self, kernel: Kernel[Block], what: str) -> State:
+        blocks = self._packed()
+        began = time.perf_counter()
+        with scan.arrow_rows(blocks.sparkSession, BLOCKS_PER_BATCH):
+            state = scan.reduce(blocks, read_blocks, kernel, self._partitions)
+        record(self._passes, what, began)
+        return state
+
+    def release(self) -> None:
+        if self._blocks is not None:
+            self._blocks.unpersist()
+
+    def _packed(self) -> DataFrame:
+        """The blocks, dealt out evenly so that a skewed source does not make skewed passes."""
+        if self._blocks is None:
+            began = time.perf_counter()
+            spark = self._source.frame.sparkSession
+            self._partitions = TASKS_PER_SLOT * scan.slots(spark)
+            packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer), SCHEMA)
+            self._blocks = packed.repartition(self._partitions).persist()
+            # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
+            # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task
+            # when it reads a full cache back from disk, more than its default heap at ten million rows.
+            with scan.arrow_rows(spark, self._source.rows), scan.setting(spark, CACHED_ROWS, 1):
+                self._blocks.count()
+            record(self._passes, "pack", began)
+        return self._blocks
+
+
+def _packing(reader: scan.Reader, packer: Packer) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for raw in reader(batches):
+            block = packer.pack(raw)
+            columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
+            yield pa.RecordBatch.from_arrays(columns, ["label", "codes"])
+
+    return run

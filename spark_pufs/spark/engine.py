@@ -12,11 +12,11 @@ from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
 from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.engine import MaskScorer, Packer, Pass, record
+from spark_pufs.engine import Blocks, MaskScorer, Packer, Pass, record
 from spark_pufs.raw import raw_batch
 from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scan
-from spark_pufs.spark.blocks import SparkBlocks, block_rows, cached_blocks, uncached_blocks
+from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
@@ -76,22 +76,19 @@ class SparkSource:
     """The chosen columns: one array of doubles and the text columns, label last."""
 
     def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool) -> None:
-        self._frame = frame
-        self._reader = RawReader(width)
-        self._rows = block_rows(width)
+        self._raw = Raw(frame, RawReader(width), block_rows(width))
         self._passes = passes
         self._cache = cache
 
     def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
         began = time.perf_counter()
-        with scan.arrow_rows(self._frame.sparkSession, self._rows):
-            state = scan.reduce(self._frame, self._reader, kernel)
+        with scan.arrow_rows(self._raw.frame.sparkSession, self._raw.rows):
+            state = scan.reduce(self._raw.frame, self._raw.reader, kernel)
         record(self._passes, what, began)
         return state
 
-    def pack(self, packer: Packer) -> SparkBlocks:
-        make = cached_blocks if self._cache else uncached_blocks
-        return make(self._frame, self._reader, packer, self._rows, self._passes)
+    def pack(self, packer: Packer) -> Blocks:
+        return (CachedBlocks if self._cache else UncachedBlocks)(self._raw, packer, self._passes)
 
 
 class RawReader:

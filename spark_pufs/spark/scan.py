@@ -22,10 +22,10 @@ Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]
 GROUPS = 16  # more partial states than this are merged in the cluster before they come to the driver
 
 
-def reduce(frame: DataFrame, reader: Reader, kernel: Kernel[Any]) -> State:
-    """The merged state of all rows of ``frame``."""
+def reduce(frame: DataFrame, reader: Reader, kernel: Kernel[Any], count: int | None = None) -> State:
+    """The merged state of all rows of ``frame``; ``count`` is its number of partitions where that is known."""
     states = frame.mapInArrow(_partial(reader, kernel), "state binary")
-    count = partitions(frame)
+    count = count or partitions(frame)
     if count is None or count > GROUPS:
         states = states.repartition(GROUPS).mapInArrow(_join(kernel), "state binary")
     return fold(kernel.merge, (decode(row[0]) for row in states.collect()), kernel.start())
@@ -65,8 +65,10 @@ def single_thread() -> None:
 
 
 def partitions(frame: DataFrame) -> int | None:
-    """Number of partitions, or None where Spark Connect does not tell."""
-    return None if is_connect(frame.sparkSession) else frame.rdd.getNumPartitions()
+    """Number of partitions, or None where Spark Connect does not tell or a shuffle would have to run to tell."""
+    if is_connect(frame.sparkSession) or "Exchange" in frame._jdf.queryExecution().executedPlan().toString():
+        return None
+    return frame.rdd.getNumPartitions()
 
 
 def slots(spark: SparkSession) -> int:

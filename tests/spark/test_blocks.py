@@ -1,0 +1,68 @@
+"""How rows become blocks on Spark: their size does not depend on caching, nor on how blocks are read back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spark_pufs.core.counts import PairKernel
+from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.request import Request
+from spark_pufs.spark import blocks
+from spark_pufs.spark.engine import SparkEngine
+from spark_pufs.table import inspect, pack
+from spark_pufs.types import Block, LabelRule
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+ARROW = "spark.sql.execution.arrow.maxRecordsPerBatch"
+CACHE = "spark.sql.inMemoryColumnarStorage.batchSize"
+
+
+def sizes() -> Kernel[Block]:
+    """A pass that notes the rows of every block; made here so that it travels to the workers by value."""
+
+    class Sizes:
+        def start(self) -> State:
+            return {"rows": np.zeros(0, np.int64)}
+
+        def add(self, state: State, block: Block) -> State:
+            return self.merge(state, {"rows": np.array([len(block.label)])})
+
+        def merge(self, left: State, right: State) -> State:
+            return {"rows": np.concatenate([left["rows"], right["rows"]])}
+
+    return Sizes()
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_blocks_hold_as_many_rows_as_a_batch_of_the_source(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch, cache: bool
+) -> None:
+    """32 rows, eight to a block; read back eight blocks at a time they must stay blocks of eight."""
+    monkeypatch.setattr(blocks, "BLOCK_ROWS", 8)
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.random((32, 3)), columns=list("abc")).assign(s=[1, 0] * 16)
+    before = [spark.conf.get(name) for name in (ARROW, CACHE)]
+    engine = SparkEngine(spark.createDataFrame(table).coalesce(1), cache=cache)
+    packed = pack(inspect(engine, Request(LabelRule("s"), "mim")), Request(LabelRule("s"), "mim"))
+    try:
+        for _ in range(2):
+            assert packed.blocks.scan(sizes(), "sizes")["rows"].tolist() == [8, 8, 8, 8]
+        pairs = packed.blocks.scan(PairKernel(packed.layout), "pairs")["counts"]
+    finally:
+        packed.blocks.release()
+    assert pairs.sum() == 32 * 9
+    assert [spark.conf.get(name) for name in (ARROW, CACHE)] == before
+
+
+def test_wide_tables_make_blocks_of_fewer_rows() -> None:
+    assert blocks.block_rows(5_000) * 5_000 * 8 <= blocks.BLOCK_BYTES
+    assert blocks.block_rows(81) == blocks.BLOCK_ROWS
+    assert blocks.block_rows(0) == blocks.BLOCK_ROWS
+    assert blocks.block_rows(10**8) == 1

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "plan_text", "resume", "run_select"]
 
-CONFIG = "config.yaml"
+CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
 
 log = logging.getLogger("spark_pufs")
@@ -66,7 +66,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
         if folder.check(fingerprint(plan, request), config.output.overwrite):
             return Report(None, f"Already done: {config.output.path} holds this selection of this table.")
         resolved = _resolved(config)
-        folder.write(CONFIG, resolved)  # so that `resume` finds it
+        folder.write(PENDING, resolved)  # so that `resume` finds it; an older run's files stay whole until the end
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
         selection = execute(engine, plan, request, note, keeper)
         if config.output.likely_positives:
@@ -74,6 +74,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
             _write_likely(engine, selection, request, config)
     write_selection(selection, config.output.path, config.output.overwrite, {CONFIG: resolved})
     keeper.clear()
+    folder.delete(PENDING)
     return Report(selection, f"{selection}\nResults: {config.output.path} (open report.html)")
 
 
@@ -90,9 +91,10 @@ def _check_likely(config: RunConfig) -> None:
 
 def resume(path: Path, note: Callable[[str], None] = lambda what: None) -> Report:
     """Go on with the run that was started in a run directory; a finished one stays as it is."""
-    if not (path / CONFIG).exists():
+    started = [path / name for name in (PENDING, CONFIG) if (path / name).exists()]
+    if not started:
         raise ConfigError(Fault(f"Run directory '{path}'", f"has no {CONFIG}", "Name the output.path of a run."))
-    return run_select(load_config(path / CONFIG), note=note)
+    return run_select(load_config(started[0]), note=note)
 
 
 def _resolved(config: RunConfig) -> bytes:

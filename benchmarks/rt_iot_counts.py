@@ -91,7 +91,7 @@ def compare(results: dict[str, dict[str, Any]]) -> None:
             )
             for peer in JMI:
                 if peer in done:
-                    print(f"  {'':16s} {work(done[peer]) / work(done[name]):8.1f}x faster than {peer}")
+                    print(f"  {'':16s} {work(done[peer]) / work(done[name]):8.1f} times the speed of {peer}")
 
 
 def main() -> None:

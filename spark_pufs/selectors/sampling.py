@@ -35,7 +35,9 @@ def draw_sample(task: Task, megabytes: int) -> tuple[RowSample, Cleaning]:
     wanted = Wanted(columns, plan.states, task.request.seed)
     labels = plan.labels
     others = labels.unlabelled + labels.negative
-    room = max(megabytes * 2**20 // (8 * len(columns)) - labels.positive, 1)
+    capacity = megabytes * 2**20 // (8 * len(columns))
+    # Labelled rows are all kept; however many they are, unlabelled ones to compare them with need their half.
+    room = max(capacity - labels.positive, capacity // 2, 1)
     threshold, heavy = ALL, np.zeros(0, np.uint64)
     if others > room:
         threshold = int(room / others * 2**64)

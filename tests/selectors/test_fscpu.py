@@ -179,6 +179,14 @@ def test_a_damaged_checkpoint_is_named(table: pd.DataFrame, tmp_path: Path) -> N
         choose(table, checkpoint=tmp_path)
 
 
+def test_many_labelled_rows_leave_room_for_unlabelled_ones() -> None:
+    rng = np.random.default_rng(6)
+    table = pd.DataFrame(rng.normal(size=(60_000, 8))).assign(label=(rng.random(60_000) < 0.4).astype(int))
+    found = choose(table, k=3, keep=[], generations=1, generation=16, sample_mb=1)
+    unlabelled = found.details["sample_rows"] - table["label"].sum()
+    assert 7_500 < unlabelled < 9_000  # half of the 16,384 rows that fit
+
+
 def test_row_order_does_not_matter(table: pd.DataFrame) -> None:
     shuffled = table.sample(frac=1.0, random_state=3)
     assert choose(shuffled).features == choose(table).features

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,6 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements-dev.txt"
-JAVA = 17
 
 
 def main() -> int:
@@ -66,8 +64,11 @@ def ensure_packages() -> None:
 
 def ensure_java() -> bool:
     """A usable Java, installed where we may; otherwise say what is needed, what was found and how to get it."""
+    # Standard library only, so it can be imported before anything is installed; but not by an old Python.
+    from spark_pufs.spark.session import LEAST_JAVA, java_version
+
     found = java_version()
-    if found is not None and found >= JAVA:
+    if found is not None and found >= LEAST_JAVA:
         return True
     if shutil.which("apt-get") and os.geteuid() == 0:
         print("Installing openjdk-17-jre-headless ...", flush=True)
@@ -76,29 +77,17 @@ def ensure_java() -> bool:
         subprocess.run(["apt-get", "install", "-y", "-qq", "openjdk-17-jre-headless"], check=False, **quiet)
         for home in Path("/usr/lib/jvm").glob("java-17-openjdk-*"):
             os.environ["JAVA_HOME"] = str(home)
-        if (java_version() or 0) >= JAVA:
+        if (java_version() or 0) >= LEAST_JAVA:
             return True
     what = "none was found" if found is None else f"found version {found}"
     print(
-        f"Spark needs Java {JAVA} or later; {what}.\n"
+        f"Spark needs Java {LEAST_JAVA} or later; {what}.\n"
         "Debian, Ubuntu: sudo apt-get install openjdk-17-jre-headless\n"
         "Fedora:         sudo dnf install java-17-openjdk-headless\n"
         "macOS:          brew install openjdk@17\n"
         "or set JAVA_HOME to one that is already there."
     )
     return False
-
-
-def java_version() -> int | None:
-    """Major version of the Java that Spark would start."""
-    home = os.environ.get("JAVA_HOME")
-    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
-    try:
-        said = subprocess.run([java or "java", "-version"], capture_output=True, text=True, check=False).stderr
-    except OSError:
-        return None
-    match = re.search(r'version "(?:1\.)?(\d+)', said)
-    return int(match.group(1)) if match else None
 
 
 def call(*command: str | Path) -> int:

@@ -61,7 +61,7 @@ def overhead(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     positive = frame[options["label"]].isin(options.get("positive", [1])).to_numpy()
     X = frame.drop(columns=options["label"]).to_numpy(float)
     keep = positive | (np.random.default_rng(0).random(len(X)) < 50_000 / len(X))
-    rows = RowSample(X[keep], positive[keep], np.ones(int(keep.sum())))
+    rows = RowSample(X[keep], positive[keep].astype(np.uint8), np.ones(int(keep.sum())))
     masks = np.random.default_rng(1).random((288, X.shape[1])) < 0.3
     times: dict[str, Any] = {}
     settings = MixtureSettings()

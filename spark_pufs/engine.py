@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,7 +22,9 @@ from spark_pufs.core.row_sample import RowSample, label_codes
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
-__all__ = ["Blocks", "Engine", "Keeper", "MaskScorer", "NoKeeper", "Packer", "Pass", "Source", "record"]
+__all__ = ["Blocks", "Engine", "Keeper", "MaskScorer", "NoKeeper", "Packer", "Pass", "Source", "Work", "record"]
+
+Work = Callable[[State, State], State]
 
 log = logging.getLogger("spark_pufs")
 
@@ -102,6 +104,12 @@ class Engine(Protocol):
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
         """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
+
+    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+        """``function(shared, unit)`` for every unit, side by side where there is room, in the order of ``units``.
+
+        The function is one of a module; it leaves its arguments as they are and draws random numbers by the unit only.
+        """
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer: ...
 

@@ -24,7 +24,7 @@ from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors import method_named
 from spark_pufs.selectors.base import Limits, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.fscpu import check_counts, count_clusters
-from spark_pufs.selectors.sampling import draw_sample
+from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.table import Plan, PUTable, inspect, pack
 from spark_pufs.version import __version__
 
@@ -88,7 +88,7 @@ def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb:
     limits, _ = limits_of(request, plan.features)
     table = pack(plan, request)
     task = Task(table, Counter(table, request.pair_memory_mb), limits, request, {}, engine)
-    rows, cleaning = draw_sample(task, sample_mb)
+    rows, cleaning = draw_sample(task, rows_in(sample_mb, task))
     everything = np.ones(len(plan.features), np.bool_)
     counted, _ = count_clusters(task, everything, rows, cleaning, MixtureSettings(components=clusters))
     return check_counts(counted, request.seed)

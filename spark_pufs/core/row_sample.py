@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.core.bins import code_text
 from spark_pufs.core.hashing import row_hashes
 from spark_pufs.core.kernel import State
-from spark_pufs.types import LABELLED_POSITIVE, RawBatch
+from spark_pufs.types import LABELLED_POSITIVE, Bins, RawBatch
 
-__all__ = ["HeavyKernel", "RowSample", "SampleKernel", "Wanted", "heavy_hashes", "label_codes", "read_sample"]
+__all__ = ["HeavyKernel", "RowSample", "SampleKernel", "Wanted", "heavy_hashes", "label_codes", "read_sample", "spread"]
 
 CELLS_BITS = 18
 ALL = 2**64 - 1
@@ -33,15 +34,25 @@ def label_codes(batch: RawBatch, states: Mapping[str, int]) -> NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which columns of a batch are read, what its labels mean, and the seed of the hashes."""
+    """Which columns of a batch are read, what its labels mean, and the seed of the hashes.
+
+    Text columns come after the numeric ones, each as the code of its category.
+    """
 
     columns: tuple[int, ...]
     states: Mapping[str, int]
     seed: int
+    text: tuple[tuple[int, Bins], ...] = ()
+
+    @property
+    def width(self) -> int:
+        return len(self.columns) + len(self.text)
 
     def read(self, batch: RawBatch) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint64]]:
         """Values (n, D), label states (n,) and row hashes (n,)."""
         X = batch.numeric[:, list(self.columns)]
+        if self.text:
+            X = np.column_stack([X, *(code_text(batch.text[column], bins) for column, bins in self.text)])
         labels = label_codes(batch, self.states)
         return X, labels, row_hashes(X, labels, self.seed)
 
@@ -94,7 +105,7 @@ class SampleKernel:
     def start(self) -> State:
         return {
             "hash": np.zeros(0, np.uint64),
-            "rows": np.zeros((0, len(self.wanted.columns))),
+            "rows": np.zeros((0, self.wanted.width)),
             "label": np.zeros(0, np.uint8),
             "count": np.zeros(0, np.int64),
         }
@@ -115,11 +126,17 @@ class SampleKernel:
 
 @dataclass(frozen=True)
 class RowSample:
-    """X (n, D) float64 as in the table, ``labelled`` (n,) bool, ``weight`` (n,): rows of the table it stands for."""
+    """X (n, D) float64 as in the table, ``label`` (n,) states, ``weight`` (n,): rows of the table it stands for."""
 
     X: NDArray[np.float64]
-    labelled: NDArray[np.bool_]
+    label: NDArray[np.uint8]
     weight: NDArray[np.float64]
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Rows (n,) labelled positive."""
+        positive: NDArray[np.bool_] = self.label == LABELLED_POSITIVE
+        return positive
 
 
 def read_sample(kernel: SampleKernel, state: State, unlabelled: int) -> RowSample:
@@ -130,4 +147,34 @@ def read_sample(kernel: SampleKernel, state: State, unlabelled: int) -> RowSampl
     certain = weight[~labelled & ~drawn].sum()
     if drawn.any():
         weight[drawn] *= (unlabelled - certain) / weight[drawn].sum()
-    return RowSample(state["rows"], labelled, weight)
+    return RowSample(state["rows"], state["label"], weight)
+
+
+def spread(sample: RowSample, most: int) -> NDArray[np.intp]:
+    """Rows of the sample, at most ``most``, that stand for the table without weights: a row of weight w comes w times.
+
+    Where they are too many, rows are taken at even steps through the cumulated weights, labelled positives first to
+    at most half of the room.
+
+    >>> spread(RowSample(np.zeros((3, 1)), np.array([1, 0, 0], np.uint8), np.array([1.0, 2, 1])), 10).tolist()
+    [0, 1, 1, 2]
+    >>> spread(RowSample(np.zeros((3, 1)), np.array([1, 0, 0], np.uint8), np.array([1.0, 6, 2])), 5).tolist()
+    [0, 1, 1, 1, 2]
+    """
+    positive, other = np.flatnonzero(sample.labelled), np.flatnonzero(~sample.labelled)
+    known, rest = sample.weight[positive].sum(), sample.weight[other].sum()
+    room = min(round(known), max(most // 2, most - round(rest)))
+    picked = [
+        _even_steps(positive, sample.weight, room),
+        _even_steps(other, sample.weight, min(round(rest), most - room)),
+    ]
+    return np.sort(np.concatenate(picked))
+
+
+def _even_steps(rows: NDArray[np.intp], weight: NDArray[np.float64], count: int) -> NDArray[np.intp]:
+    if not len(rows) or count < 1:
+        return rows[:0]
+    ends = np.cumsum(weight[rows])
+    steps = (np.arange(count) + 0.5) * ends[-1] / count
+    picked: NDArray[np.intp] = rows[np.searchsorted(ends, steps)]
+    return picked

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pandas.api import types as kinds
+from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
 from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.engine import Packer, Pass, record
+from spark_pufs.engine import Packer, Pass, Work, record
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.raw import plain_text, raw_batch
 from spark_pufs.scorer import ThreadScorer
@@ -28,12 +32,13 @@ SLICE = 65_536
 
 
 class LocalEngine:
-    """The reference engine."""
+    """The reference engine; the answer does not depend on ``threads``."""
 
     name = "local"
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame: pd.DataFrame, threads: int | None = None) -> None:
         self._frame = frame
+        self._threads = threads
         self.passes: list[Pass] = []
 
     def columns(self) -> list[Column]:
@@ -60,8 +65,12 @@ class LocalEngine:
         found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
         return found
 
+    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+        with threadpool_limits(1), ThreadPoolExecutor(self._threads or os.cpu_count()) as pool:
+            return list(pool.map(partial(function, shared), units))
+
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:
-        return ThreadScorer(sample, settings)
+        return ThreadScorer(sample, settings, self._threads)
 
 
 class LocalSource:

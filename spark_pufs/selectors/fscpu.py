@@ -26,7 +26,7 @@ from spark_pufs.core.surrogate import apply_surrogate
 from spark_pufs.core.verdict import ClusterModel, VerdictKernel
 from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.selectors.base import Method, Option, Outcome, Task
-from spark_pufs.selectors.sampling import Cleaning, draw_sample
+from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 
 __all__ = ["METHODS", "check_counts", "count_clusters"]
 
@@ -57,7 +57,7 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
         settings = MixtureSettings(components=options["clusters"], covariance=options["covariance"])
         cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
         search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
-        rows, cleaning = draw_sample(task, options["sample_mb"])
+        rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
         weighed = cmi if with_information else None
         objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
         _restore(task, search, objective)

@@ -7,10 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.row_sample import ALL, HeavyKernel, RowSample, SampleKernel, Wanted, heavy_hashes, read_sample
+from spark_pufs.core.row_sample import (
+    ALL,
+    HeavyKernel,
+    RowSample,
+    SampleKernel,
+    Wanted,
+    heavy_hashes,
+    read_sample,
+    spread,
+)
 from spark_pufs.selectors.base import Task
+from spark_pufs.types import Bins
 
-__all__ = ["Cleaning", "draw_sample"]
+__all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "rows_in"]
 
 Floats = NDArray[np.float64]
 HEAVY = 10  # a row expected more than ten times in the sample is kept for certain
@@ -28,14 +38,40 @@ class Cleaning:
         return self.low[features], self.high[features], self.fill[features]
 
 
-def draw_sample(task: Task, megabytes: int) -> tuple[RowSample, Cleaning]:
-    """Rows for the search, without missing or infinite values, the same for any partitioning of the table."""
+@dataclass(frozen=True)
+class Rows:
+    """Rows without weights: X (n, D) scaled to [0, 1], no missing values; ``label`` (n,) states.
+
+    ``whole``: these are all rows of the table; ``note``: what they are, for the user.
+    """
+
+    X: Floats
+    label: NDArray[np.uint8]
+    whole: bool
+    note: str
+
+
+def draw_rows(task: Task, most: int) -> Rows:
+    """A bounded sample for methods that need rows and take no weights; the same for any partitioning of the table."""
+    sample, cleaning = draw_sample(task, most)
+    picked = spread(sample, most)
+    span = cleaning.high - cleaning.low
+    X = (sample.X[picked] - cleaning.low) / np.where(span > 0, span, 1.0)
+    whole = len(picked) == task.table.rows
+    note = f"all {len(picked):,} rows" if whole else f"a sample of {len(picked):,} of {task.table.rows:,} rows"
+    return Rows(X, sample.label[picked], whole, note)
+
+
+def draw_sample(task: Task, capacity: int) -> tuple[RowSample, Cleaning]:
+    """About ``capacity`` rows, numeric features first, without missing or infinite values.
+
+    All labelled rows are in it; it is the same for any partitioning of the table.
+    """
     plan = task.table.plan
-    columns = tuple(plan.schema.numeric.index(name) for name in task.table.names)
-    wanted = Wanted(columns, plan.states, task.request.seed)
+    columns, text = feature_columns(task)
+    wanted = Wanted(columns, plan.states, task.request.seed, text)
     labels = plan.labels
     others = labels.unlabelled + labels.negative
-    capacity = megabytes * 2**20 // (8 * len(columns))
     # Labelled rows are all kept; however many they are, unlabelled ones to compare them with need their half.
     room = max(capacity - labels.positive, capacity // 2, 1)
     threshold, heavy = ALL, np.zeros(0, np.uint64)
@@ -44,9 +80,24 @@ def draw_sample(task: Task, megabytes: int) -> tuple[RowSample, Cleaning]:
         heavy = _heavy(task, wanted, HEAVY * others / room)
     kernel = SampleKernel(wanted, threshold, heavy)
     rows = read_sample(kernel, plan.source.scan(kernel, "sample"), others)
-    cleaning = _cleaning(rows.X, plan.profile.low[list(columns)], plan.profile.high[list(columns)])
-    clean = np.clip(rows.X, cleaning.low, cleaning.high)
-    return RowSample(np.where(np.isnan(clean), cleaning.fill, clean), rows.labelled, rows.weight), cleaning
+    numeric = len(columns)
+    cleaning = _cleaning(rows.X[:, :numeric], plan.profile.low[list(columns)], plan.profile.high[list(columns)])
+    clean = np.clip(rows.X[:, :numeric], cleaning.low, cleaning.high)
+    clean = np.where(np.isnan(clean), cleaning.fill, clean)
+    return RowSample(np.column_stack([clean, rows.X[:, numeric:]]), rows.label, rows.weight), cleaning
+
+
+def feature_columns(task: Task) -> tuple[tuple[int, ...], tuple[tuple[int, Bins], ...]]:
+    """Positions of the numeric features among the numeric columns, and of the text features with their categories."""
+    schema, names = task.table.plan.schema, task.table.names
+    bins = dict(zip(names, task.table.bins, strict=True))
+    numeric = tuple(schema.numeric.index(name) for name in names if name in schema.numeric)
+    return numeric, tuple((schema.text.index(name), bins[name]) for name in names if name in schema.text)
+
+
+def rows_in(megabytes: int, task: Task) -> int:
+    """How many rows of float64 features fit."""
+    return megabytes * 2**20 // (8 * len(task.table.names))
 
 
 def _heavy(task: Task, wanted: Wanted, least: float) -> NDArray[np.uint64]:

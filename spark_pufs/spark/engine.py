@@ -12,13 +12,14 @@ from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
 from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.engine import Blocks, MaskScorer, Packer, Pass, record
+from spark_pufs.engine import Blocks, MaskScorer, Packer, Pass, Work, record
 from spark_pufs.raw import raw_batch
 from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
+from spark_pufs.spark.shipping import each
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
 if TYPE_CHECKING:
@@ -64,6 +65,9 @@ class SparkEngine:
             *[f"c{position[name]}" for name in keep], *self._columns(model.names, [], rule.column)
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
+
+    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+        return each(self._frame.sparkSession, function, shared, units)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer:
         spark = self._frame.sparkSession

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import gc
-import hashlib
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spark_pufs.core.kernel import decode, encode
 from spark_pufs.core.mixture import CHUNK, Sample, make_sample, score_chunk
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
 from spark_pufs.spark.scan import single_thread, slots
+from spark_pufs.spark.shipping import receive, ship
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -35,13 +31,7 @@ class SparkScorer:
         self._spark = spark
         self._settings = settings
         self._slots = slots(spark)
-        self._folder = tempfile.TemporaryDirectory(prefix="spark-pufs-")
-        data = encode({"X": sample.X, "labelled": sample.labelled, "weight": sample.weight})
-        # Named by content: a session that scores the same sample again sends the same file.
-        file = Path(self._folder.name, f"sample-{hashlib.sha256(data).hexdigest()[:24]}.npz")
-        file.write_bytes(data)
-        self._name = file.name
-        spark.addArtifacts(str(file), file=True)
+        self._name = ship(spark, {"X": sample.X, "label": sample.label, "weight": sample.weight})
 
     def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         count = -(-len(masks) // CHUNK)
@@ -58,7 +48,7 @@ class SparkScorer:
         return labelled, total
 
     def close(self) -> None:
-        self._folder.cleanup()
+        """Nothing is held: what was sent stays with the session."""
 
 
 def _scorer(
@@ -81,11 +71,6 @@ def _scorer(
 
 @lru_cache(maxsize=1)
 def _sample(name: str) -> Sample:
-    """The sample of this worker, read once: Spark keeps Python workers from task to task."""
-    from pyspark import SparkFiles
-
-    state = decode(Path(SparkFiles.get(name)).read_bytes())
-    sample = make_sample(state["X"], state["labelled"], state["weight"])
-    gc.collect()
-    gc.freeze()  # Spark collects garbage after each task: 15 ms that what is loaded need not cost
-    return sample
+    """The sample of this worker, made ready once."""
+    rows = RowSample(**receive(name))
+    return make_sample(rows.X, rows.labelled, rows.weight)

@@ -33,7 +33,7 @@ def table() -> pd.DataFrame:
 @pytest.fixture(scope="module")
 def rows(table: pd.DataFrame) -> RowSample:
     X = table.drop(columns=["label", "row"]).to_numpy()
-    return RowSample(X, table["label"].to_numpy() == 1, np.ones(len(table)))
+    return RowSample(X, (table["label"].to_numpy() == 1).astype(np.uint8), np.ones(len(table)))
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, pair_bytes
+from spark_pufs.core.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, SubsetKernel, pair_bytes
 from spark_pufs.engine import Blocks
 from spark_pufs.types import LABEL_STATES, Layout
 
@@ -81,6 +81,23 @@ class Counter:
             self._steps[feature] = self._table.blocks.scan(kernel, f"pairs with {name}")["counts"]
         return self._steps[feature]
 
+    def among(self, features: tuple[int, ...]) -> NDArray[np.int64] | None:
+        """Level x level of these features over all rows, (l, l): from counts already made, else by one small pass.
+
+        None where the table would not stay within the byte budget.
+        """
+        part = Layout(tuple(self.layout.levels[f] for f in features))
+        levels = np.concatenate([np.arange(self.layout.total)[self.layout.span(f)] for f in features])
+        if self._pairs is not None:
+            return self._pairs[:, levels[:, None], levels].sum(axis=0)
+        if all(f in self._steps for f in features[:-1]):
+            return self._from_steps(features, part, levels)
+        if pair_bytes(part) > self._limit:
+            return None
+        kernel = SubsetKernel(part, features)
+        counts: NDArray[np.int64] = self._table.blocks.scan(kernel, "pairs of chosen features")["counts"].sum(axis=0)
+        return counts
+
     def given(self, features: tuple[int, ...]) -> SetCounts:
         """Configurations of ``features`` x label x level of every feature."""
         names = ", ".join(self._table.names[f] for f in features) or "nothing"
@@ -113,6 +130,13 @@ class Counter:
         if self._pairs is None:
             self._pairs = self._table.blocks.scan(PairKernel(self.layout), "all pairs")["counts"]
         return self._pairs
+
+    def _from_steps(self, features: tuple[int, ...], part: Layout, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        pairs = np.diag(self.labels()[:, levels].sum(axis=0))
+        for position, feature in enumerate(features[:-1]):
+            rows = self._steps[feature].sum(axis=0)[:, levels]
+            pairs[part.span(position)], pairs[:, part.span(position)] = rows, rows.T
+        return pairs
 
     def _digits(self, key: NDArray[np.int64], features: tuple[int, ...]) -> NDArray[np.int64]:
         digits = np.empty((len(key), len(features)), np.int64)

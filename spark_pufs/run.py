@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, Keeper, NoKeeper
 from spark_pufs.output import RunFolder
+from spark_pufs.portrait import portrait
 from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors import method_named
@@ -75,10 +77,12 @@ def execute(
         note(f"running {method.name}")
         options = read_options(method, request.options)
         outcome = method.run(Task(table, counter, limits, request, options, engine, keeper or NoKeeper(), note))
+        seen = portrait(table, counter, outcome.chosen)
         leaks = _leaks(table, counter)
     finally:
         table.blocks.release()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings)
+    outcome = replace(outcome, details={**outcome.details, **seen})
     return _selection(engine, plan, request, limits, outcome, warnings, time.perf_counter() - began)
 
 

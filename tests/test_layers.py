@@ -22,7 +22,7 @@ LAYERS = [
     {"engine", "raw", "request", "scorer", "selection"},
     {"table"},
     {"counter"},
-    {"selectors"},
+    {"portrait", "selectors"},
     {"report"},
     {"output"},
     {"checkpoint"},

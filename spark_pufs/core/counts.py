@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.kernel import State
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
 
-__all__ = ["FeatureKernel", "LabelKernel", "PairKernel", "SetKernel", "one_hot", "pair_bytes"]
+__all__ = ["FeatureKernel", "LabelKernel", "PairKernel", "SetKernel", "SubsetKernel", "one_hot", "pair_bytes"]
 
 CHUNK = 256  # features whose one-hot rows are in memory at once where not all are needed
 
@@ -83,6 +83,20 @@ class PairKernel(_Sums):
                 counts[state_of_label] += product
                 counts[UNLABELLED] -= product
         return state
+
+
+@dataclass(frozen=True)
+class SubsetKernel(_Sums):
+    """Label x level x level of the pairs among a few ``features``: counts (3, l, l)."""
+
+    layout: Layout  # of these features alone
+    features: tuple[int, ...]
+
+    def start(self) -> State:
+        return PairKernel(self.layout).start()
+
+    def add(self, state: State, block: Block) -> State:
+        return PairKernel(self.layout).add(state, Block(block.codes[list(self.features)], block.label))
 
 
 @dataclass(frozen=True)

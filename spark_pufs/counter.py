@@ -89,7 +89,8 @@ class Counter:
         part = Layout(tuple(self.layout.levels[f] for f in features))
         levels = np.concatenate([np.arange(self.layout.total)[self.layout.span(f)] for f in features])
         if self._pairs is not None:
-            return self._pairs[:, levels[:, None], levels].sum(axis=0)
+            pairs: NDArray[np.int64] = self._pairs[:, levels[:, None], levels].sum(axis=0)
+            return pairs
         if all(f in self._steps for f in features[:-1]):
             return self._from_steps(features, part, levels)
         if pair_bytes(part) > self._limit:

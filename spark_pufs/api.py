@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from spark_pufs.core.cluster_check import ClusterCheck
@@ -14,7 +13,7 @@ from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.request import Binning, Missing, Prior, Request
+from spark_pufs.request import Binning, Missing, Prior, Request, several
 from spark_pufs.run import check_table, select_with
 from spark_pufs.selection import Selection
 from spark_pufs.selectors import METHODS
@@ -66,25 +65,25 @@ def select(
     >>> select(table, label="label", method="semi-mim", k=1).names
     ['a']
     """
-    request = Request(
-        label=LabelRule(label, _several(positive), _several(negative), _several(unlabelled)),
+    request = Request.of(
+        LabelRule(label, several(positive), several(negative), several(unlabelled)),
         method=method,
-        include=("*",) if features is None else _several(features),
-        exclude=_several(exclude),
-        keep=_several(keep),
-        categorical=_several(categorical),
-        k=_plain(k),
-        budget=_plain(budget),
-        costs={name: _plain(cost) for name, cost in (costs or {}).items()},
-        must=_several(must),
-        never=_several(never),
-        prior=tuple(prior) if isinstance(prior, list) else prior,
-        seed=_plain(seed),
-        bins=_plain(bins),
+        include=("*",) if features is None else features,
+        exclude=exclude,
+        keep=keep,
+        categorical=categorical,
+        k=k,
+        budget=budget,
+        costs=costs,
+        must=must,
+        never=never,
+        prior=prior,
+        seed=seed,
+        bins=bins,
         binning=binning,
-        max_categories=_plain(max_categories),
+        max_categories=max_categories,
         missing=missing,
-        pair_memory_mb=_plain(pair_memory_mb),
+        pair_memory_mb=pair_memory_mb,
         options=options,
     )
     return select_with(engine_for(table), request, checkpoint)
@@ -107,13 +106,13 @@ def check_clusters(
     Check the columns that were selected, on labels that did not select them where you can: on a wide raw table noise
     columns hide the clusters, and a search finds some concentration by luck.
     """
-    request = Request(
-        label=LabelRule(label, _several(positive), (), _several(unlabelled)),
+    request = Request.of(
+        LabelRule(label, several(positive), (), several(unlabelled)),
         method="fscpu",
-        include=("*",) if features is None else _several(features),
-        exclude=_several(exclude),
-        keep=_several(keep),
-        seed=_plain(seed),
+        include=("*",) if features is None else features,
+        exclude=exclude,
+        keep=keep,
+        seed=seed,
     )
     return check_table(engine_for(table), request, clusters)
 
@@ -125,7 +124,7 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     columns, such as the next day's.
     """
     request = selection.request
-    wanted = _several(keep) or tuple(request["keep"])
+    wanted = several(keep) or tuple(request["keep"])
     if "model" not in selection.details:
         found = f"method '{selection.method}' makes no clusters"
         raise ConfigError(Fault("Likely positives", found, "Use fscpu or fscpu-mi."))
@@ -162,12 +161,3 @@ def engine_for(table: Any) -> Engine:
         return SparkEngine(table)
     found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
     raise DataError(Fault("Table", found, "Convert it first."))
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, str) or not isinstance(value, Iterable) else tuple(value)
-
-
-def _plain(value: Any) -> Any:
-    """A numpy number as Python's own, so that it is checked and kept like any other."""
-    return value.item() if isinstance(value, np.generic) else value

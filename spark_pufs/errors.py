@@ -7,7 +7,7 @@
     `-- Stopped               exit code 5: stopped by the user, work saved
 
 An error carries one or more faults, gathered first and raised once. A fault says where, what was found, and
-what to do about it.
+what to do about it. Errors of configuration and of data are ValueErrors too: scikit-learn's tools expect that.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ class PufsError(Exception):
         return "\n".join(lines)
 
 
-class ConfigError(PufsError):
+class ConfigError(PufsError, ValueError):
     """A setting is unknown, missing or has a value it cannot have."""
 
     exit_code = 2
 
 
-class DataError(PufsError):
+class DataError(PufsError, ValueError):
     """The table does not allow what was asked."""
 
     exit_code = 3

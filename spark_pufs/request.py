@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
+
+import numpy as np
 
 from spark_pufs.core.bins import MAX_LEVELS
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.types import LabelRule
 
-__all__ = ["Binning", "Missing", "Prior", "Request"]
+__all__ = ["Binning", "Missing", "Prior", "Request", "several"]
 
 Binning = Literal["equal-width", "equal-frequency"]
 Missing = Literal["value", "error"]
 Prior = float | tuple[float, float]
+
+# Fields that hold names or patterns, of which a user may give one or many.
+_NAMES = ("include", "exclude", "keep", "categorical", "must", "never")
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,41 @@ class Request:
         if faults:
             raise ConfigError(faults)
 
+    @classmethod
+    def of(cls, label: LabelRule, *, method: str, **given: Any) -> Request:
+        """A request from values as users type them: one name or several, lists, numpy numbers.
+
+        >>> Request.of(LabelRule("label"), method="mim", must="age", prior=[0.1, 0.2]).must
+        ('age',)
+        """
+        return cls(label, method, **{name: _read(name, value) for name, value in given.items()})
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON and for the fingerprint."""
         return asdict(self)
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """One value or many, as a tuple.
+
+    >>> several("ab"), several(["a", "b"]), several(0)
+    (('ab',), ('a', 'b'), (0,))
+    """
+    alone = isinstance(value, str) or not isinstance(value, Iterable)
+    return (_plain(value),) if alone else tuple(_plain(one) for one in value)
+
+
+def _read(name: str, value: Any) -> Any:
+    if name in _NAMES:
+        return several(value)
+    if name == "costs":
+        return {feature: _plain(cost) for feature, cost in (value or {}).items()}
+    return several(value) if isinstance(value, list | tuple) else _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy number as Python's own, so that it is checked and kept like any other."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _faults(request: Request) -> list[Fault]:

@@ -1,0 +1,111 @@
+"""The facts of a selection as both templates show them: sentences, limited tables, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from spark_pufs.report import charts, words
+from spark_pufs.report.again import python_call, yaml_config
+from spark_pufs.selectors import METHODS
+
+if TYPE_CHECKING:
+    from spark_pufs.selection import Selection
+
+__all__ = ["facts_of", "pictures_of"]
+
+CHOSEN, OTHERS = 200, 100  # rows of the ranking
+LISTED = 100  # warnings, columns left out, clusters, methods compared
+FREQUENT = 30  # features with a bar for how often they come out
+LONGEST = 40_000  # characters of a call or configuration
+
+
+def facts_of(selection: Selection) -> dict[str, Any]:
+    """What both reports tell; every list is bounded, and ``more_of`` says how much is not shown."""
+    chosen = [feature for feature in selection.features if feature.selected]
+    others = [feature for feature in selection.features if not feature.selected]
+    warnings, dropped = list(selection.warnings), list(selection.dropped.items())
+    details = selection.details
+    return {
+        "selection": selection,
+        "details": details,
+        "headline": words.headline(selection),
+        "asked": words.asked(selection),
+        "found": words.found(selection),
+        "sure": words.sure(selection),
+        "method": METHODS.get(selection.method),
+        "chosen": chosen[:CHOSEN],
+        "others": others[:OTHERS],
+        "warnings": warnings[:LISTED],
+        "dropped": dropped[:LISTED],
+        "more_of": {
+            "chosen": max(len(chosen) - CHOSEN, 0),
+            "others": max(len(others) - OTHERS, 0),
+            "warnings": max(len(warnings) - LISTED, 0),
+            "dropped": max(len(dropped) - LISTED, 0),
+        },
+        "with_cost": any(feature.cost != 1 for feature in selection.features),
+        "distributions": [_distribution(found) for found in details.get("distributions", ())],
+        "twins": words.twins(details["redundancy"]) if "redundancy" in details else [],
+        "frequency": _frequency(selection),
+        "checks": _checks(details),
+        "again": {"python": _bounded(python_call(selection.request)), "yaml": _bounded(yaml_config(selection.request))},
+    }
+
+
+def pictures_of(selection: Selection) -> dict[str, Any]:
+    """What only the page shows."""
+    details = selection.details
+    edges = [f.score + sign * 2 * f.standard_error for f in selection.features for sign in (-1, 1)]
+    rows = details.get("comparison", {}).get("rows", ())
+    aucs = [row["auc"] + sign * 2 * (row.get("auc_error") or 0.0) for row in rows for sign in (-1, 1)]
+    redundancy = details.get("redundancy")
+    return {
+        "score_scale": charts.scale_of(edges),
+        "auc_scale": charts.scale_of(aucs, zero=False),
+        "convergence": _convergence(selection),
+        "sizes": charts.size_curve(**_sizes(details["sizes"])) if details.get("sizes", {}).get("points") else None,
+        "heat_map": charts.heat_map(redundancy["names"], redundancy["values"]) if redundancy else None,
+        "charts": charts,
+    }
+
+
+def _distribution(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Shares instead of counts, the largest of them, and the sentence of what to see."""
+    levels = found["levels"]
+    totals = [sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled")]
+    shares = [(level["level"], level["labelled"] / totals[0], level["unlabelled"] / totals[1]) for level in levels]
+    most = max((part for _, *parts in shares for part in parts), default=1.0)
+    return {"name": found["name"], "levels": shares, "most": most, "seen": words.seen(levels) if levels else ""}
+
+
+def _frequency(selection: Selection) -> list[tuple[str, float]]:
+    """How often each feature comes out of resampled runs: the chosen ones first, then those that nearly were."""
+    found = selection.details.get("stability", {}).get("frequency", {})
+    chosen = set(selection.names)
+    return sorted(found.items(), key=lambda item: (item[0] not in chosen, -item[1]))[:FREQUENT]
+
+
+def _checks(details: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    titles = (("check_before", "On all columns, before the search"), ("check", "On the chosen columns"))
+    return [(title, details[key]) for key, title in titles if details.get(key)]
+
+
+def _convergence(selection: Selection) -> dict[str, Any] | None:
+    history = selection.details.get("history") or []
+    if len(history) < 2:
+        return None
+    chosen = set(selection.names)
+    names = list(selection.details["theta"])
+    picture, drawn = charts.convergence(history, [name in chosen for name in names])
+    return {"picture": picture, "drawn": drawn, "features": len(names)}
+
+
+def _sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
+    return {"points": sizes["points"], "chosen": sizes["chosen"]}
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    return f"# Too long to show here ({len(text):,} characters): the request stands in selection.json."

@@ -1,0 +1,202 @@
+"""Sentences: what was asked, what was found, how sure it is, and what each picture shows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from spark_pufs.core.schema import match
+from spark_pufs.core.stability import GOOD, POOR
+
+if TYPE_CHECKING:
+    from spark_pufs.selection import Feature, Selection
+
+__all__ = ["Sign", "asked", "found", "headline", "listed", "number", "seen", "share", "short", "sure", "twins"]
+
+Tone = Literal["good", "fair", "poor"]
+FEW_LABELS = 30
+TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One reason to trust an answer, or not to."""
+
+    tone: Tone
+    text: str
+
+
+def short(text: Any, most: int = 160) -> str:
+    """A name that fits: the middle of a very long one is left out, signs that no page can show are replaced.
+
+    >>> short("abcdefghij", 7)
+    'abc…hij'
+    """
+    plain = _CONTROL.sub("\ufffd", str(text))
+    half = (most - 1) // 2
+    return plain if len(plain) <= most else f"{plain[: most - 1 - half]}…{plain[-half:]}"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A figure in a few digits, and a dash where there is none.
+
+    >>> number(1234567.8), number(0.00012345), number(None), number(float("nan"))
+    ('1,234,568', '0.0001235', '–', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.{digits}g}"
+    return f"{value:.{digits}g}"
+
+
+def share(part: float, whole: float) -> str:
+    """Per cent, with a decimal where it is small.
+
+    >>> share(1, 3), share(1, 300), share(1, 10**6), share(0, 0)
+    ('33 %', '0.3 %', '< 0.1 %', '0 %')
+    """
+    percent = 100 * part / whole if whole else 0.0
+    if 0 < percent < 0.1:
+        return "< 0.1 %"
+    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+
+
+def listed(names: Sequence[Any], most: int = 5) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(short(name, 60) for name in names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def headline(selection: Selection) -> str:
+    chosen, total = len(selection.names), len(selection.features)
+    if not chosen:
+        return f"None of {total:,} features was chosen"
+    return f"All {total:,} features, ranked" if chosen == total else f"{chosen:,} of {total:,} features chosen"
+
+
+def asked(selection: Selection) -> list[str]:
+    """The question in plain words, and its limits."""
+    facts, request = selection.facts, selection.request
+    label = request.get("label", {})
+    known = f"{_rows(facts['labelled_positive'])} labelled positive"
+    if facts["labelled_negative"]:
+        known += f", {facts['labelled_negative']:,} labelled negative"
+    where = f" (column {short(label['column'], 60)})" if "column" in label else ""
+    limits = [
+        f"{name} {value}"
+        for name, value in (
+            ("at most", f"{request['k']:,} features" if request.get("k") else ""),
+            ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
+            ("always with", listed(request.get("must", ()))),
+            ("never with", listed(request.get("never", ()))),
+        )
+        if value
+    ]
+    return [
+        f"Which of {facts['features']:,} features tell the positives among {_rows(facts['rows'])}?",
+        f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
+        f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+    ]
+
+
+def found(selection: Selection) -> list[str]:
+    """The answer in plain words."""
+    names, details = selection.names, selection.details
+    if not names:
+        return [f"{selection.method} chose nothing."]
+    costs = any(feature.cost != 1 for feature in selection.features)
+    says = [f"{selection.method} puts {listed(names, 3)} first."]
+    if costs:
+        says.append(f"Together they cost {number(selection.cost)}.")
+    if "lift" in details:
+        says.append(
+            f"Labelled rows gather in clusters on these columns, {details['lift']:.1f} times as densely as chance."
+        )
+    if "choice" in details:
+        says.append(str(details["choice"]["why"]))
+    return says
+
+
+def sure(selection: Selection) -> list[Sign]:
+    """Everything that speaks for or against relying on the answer."""
+    return [*_stability_sign(selection), *_check_sign(selection), *_border_sign(selection), *_doubts(selection)]
+
+
+def seen(levels: Sequence[Mapping[str, Any]]) -> str:
+    """What a distribution shows: the level where labelled rows are most in excess."""
+    labelled, unlabelled = (sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled"))
+    most = max(levels, key=lambda level: level["labelled"] / labelled - level["unlabelled"] / unlabelled)
+    own, others = share(most["labelled"], labelled), share(most["unlabelled"], unlabelled)
+    return f"{own} of the labelled rows are in “{short(most['level'], 40)}”, {others} of the unlabelled."
+
+
+def twins(redundancy: Mapping[str, Any], most: int = 8) -> list[tuple[str, str, float]]:
+    """The pairs that share most, strongest first."""
+    names, values = redundancy["names"], redundancy["values"]
+    pairs = [(names[i], names[j], values[i][j]) for i in range(len(names)) for j in range(i)]
+    return sorted(pairs, key=lambda pair: -pair[2])[:most]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + ("" if count == 1 else "s")
+
+
+def _stability_sign(selection: Selection) -> list[Sign]:
+    told = selection.details.get("stability")
+    if not told:
+        return []
+    low, index = (_or_zero(told[key]) for key in ("low", "nogueira"))
+    tone: Tone = "good" if index >= GOOD and low >= POOR else "fair" if low >= POOR else "poor"
+    figure = f"{number(told['nogueira'], 2)} ({number(told['low'], 2)} to {number(told['high'], 2)})"
+    return [Sign(tone, f"Stability {figure} over {told['runs']} resampled runs: {told['verdict']}.")]
+
+
+def _check_sign(selection: Selection) -> list[Sign]:
+    check = selection.details.get("check")
+    if not check:
+        return []
+    tone: Tone = {"holds": "good", "weak": "fair"}.get(check["verdict"], "poor")  # type: ignore[assignment]
+    return [Sign(tone, f"Cluster assumption: {check['verdict']}. {check['reason']}")]
+
+
+def _border_sign(selection: Selection) -> list[Sign]:
+    """Whether the last feature chosen can be told from the best one that was not."""
+    named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
+    barred = set(match([feature.name for feature in selection.features], named))
+    inside = [f for f in selection.features if f.selected and f.name not in barred]
+    outside = [f for f in selection.features if not f.selected and f.name not in barred]
+    if not inside or not outside:
+        return []
+    last, next_one = min(inside, key=_score), max(outside, key=_score)
+    gap, error = last.score - next_one.score, math.hypot(last.standard_error, next_one.standard_error)
+    if not error or gap < 0:
+        return []
+    names = f"{short(last.name, 60)}, the last one chosen, and {short(next_one.name, 60)}, the first one left out,"
+    if gap >= 2 * error:
+        return [Sign("good", f"Scores of {names} are clearly apart.")]
+    return [Sign("fair", f"Scores of {names} cannot be told apart: the border is not sharp.")]
+
+
+def _doubts(selection: Selection) -> list[Sign]:
+    labelled, warnings = selection.facts["labelled_positive"], len(selection.warnings)
+    doubts = []
+    if labelled < FEW_LABELS:
+        doubts.append(Sign("poor", f"Only {_rows(labelled)} labelled positive: expect changes with more labels."))
+    if warnings:
+        doubts.append(Sign("fair", f"{warnings} warning{'s' if warnings > 1 else ''} to look at."))
+    return doubts
+
+
+def _score(feature: Feature) -> float:
+    return _or_zero(feature.score)
+
+
+def _or_zero(value: float | None) -> float:
+    return 0.0 if value is None or math.isnan(value) else value

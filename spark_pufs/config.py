@@ -100,11 +100,11 @@ class RunConfig(Section):
             self.label.column, tuple(self.label.positive), tuple(self.label.negative), tuple(self.label.unlabelled)
         )
         columns: dict[str, Any] = {name: tuple(value) for name, value in self.features.model_dump().items()}
-        return Request(label=rule, **columns, **common, options=given)
+        return Request.of(rule, **columns, **common, options=given)
 
 
 _COMMON = {field.name for field in fields(Request)} - {
-    "label", "include", "exclude", "keep", "categorical", "options",
+    "label", "include", "exclude", "keep", "categorical", "options", "propose_k",
 }  # fmt: skip
 
 

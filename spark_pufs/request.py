@@ -33,6 +33,7 @@ class Request:
     keep: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
     k: int | None = None
+    propose_k: bool = False
     budget: float | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
     must: tuple[str, ...] = ()
@@ -44,6 +45,7 @@ class Request:
     max_categories: int = 32
     missing: Missing = "value"
     pair_memory_mb: int = 256
+    stability: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,10 +57,18 @@ class Request:
     def of(cls, label: LabelRule, *, method: str, **given: Any) -> Request:
         """A request from values as users type them: one name or several, lists, numpy numbers.
 
+        ``k`` may be "all", or "auto" for a number proposed from held-out evidence, which is also what comes of giving
+        neither ``k`` nor ``budget``.
+
         >>> Request.of(LabelRule("label"), method="mim", must="age", prior=[0.1, 0.2]).must
         ('age',)
+        >>> [Request.of(LabelRule("label"), method="mim", k=k).propose_k for k in (5, "all", "auto", None)]
+        [False, False, True, True]
         """
-        return cls(label, method, **{name: _read(name, value) for name, value in given.items()})
+        read = {name: _read(name, value) for name, value in given.items()}
+        k = read.get("k")
+        propose = k == "auto" or (k is None and read.get("budget") is None)
+        return cls(label, method, **read | {"k": None if k in ("auto", "all") else k, "propose_k": propose})
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON and for the fingerprint."""
@@ -133,13 +143,14 @@ def _names(names: list[str]) -> str:
 
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
-    ("k", "a whole number of at least 1", lambda v: v is None or _whole(v, 1), "25"),
+    ("k", "a whole number of at least 1, auto or all", lambda v: v is None or _whole(v, 1), "25"),
     ("budget", "a number above 0", lambda v: v is None or _positive(v), "40"),
     ("seed", "a whole number of at least 0", lambda v: _whole(v, 0), "7"),
     ("bins", "a whole number from 2 to 254", lambda v: _whole(v, 2) and v < MAX_LEVELS, "5"),
     ("binning", f"one of {', '.join(get_args(Binning))}", lambda v: v in get_args(Binning), "equal-width"),
     ("max_categories", "a whole number from 1 to 253", lambda v: _whole(v, 1) and v < MAX_LEVELS - 1, "32"),
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
+    ("stability", "0 or a whole number from 2 on", lambda v: _whole(v, 0) and v != 1, "20"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: _whole(v, 0), "256"),
     ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
 )

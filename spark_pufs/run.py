@@ -18,16 +18,19 @@ from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.core.cluster_check import ClusterCheck
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine, Keeper, NoKeeper
+from spark_pufs.engine import Engine, Keeper
 from spark_pufs.output import RunFolder
 from spark_pufs.portrait import portrait
 from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors import method_named
-from spark_pufs.selectors.base import Limits, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.fscpu import check_counts, count_clusters
+from spark_pufs.selectors.resampling import resampled, stability_dict
 from spark_pufs.selectors.sampling import draw_sample, rows_in
-from spark_pufs.table import Plan, PUTable, inspect, pack
+from spark_pufs.selectors.sizes import sized
+from spark_pufs.selectors.task import make_task
+from spark_pufs.table import Plan, PUTable, inspect
 from spark_pufs.version import __version__
 
 __all__ = ["check", "check_table", "execute", "fingerprint", "identity", "prepare", "select_with"]
@@ -69,29 +72,38 @@ def execute(
     """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
-    limits, limit_warnings = limits_of(request, plan.features)
+    _, limit_warnings = limits_of(request, plan.features)
     note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
-    table = pack(plan, request)
+    task = make_task(engine, plan, method, request, keeper, note)
     try:
-        counter = Counter(table, request.pair_memory_mb)
-        note(f"running {method.name}")
-        options = read_options(method, request.options)
-        outcome = method.run(Task(table, counter, limits, request, options, engine, keeper or NoKeeper(), note))
-        seen = portrait(table, counter, outcome.chosen)
-        leaks = _leaks(table, counter)
+        outcome = _evident(task, method)
+        seen = portrait(task.table, task.counter, outcome.chosen)
+        leaks = _leaks(task.table, task.counter)
     finally:
-        table.blocks.release()
+        task.table.blocks.release()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings)
     outcome = replace(outcome, details={**outcome.details, **seen})
-    return _selection(engine, plan, request, limits, outcome, warnings, time.perf_counter() - began)
+    return _selection(engine, plan, request, task.limits, outcome, warnings, time.perf_counter() - began)
+
+
+def _evident(task: Task, method: Method) -> Outcome:
+    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
+    # auto proposes a number itself, once it knows the method
+    task, details, warnings = (task, {}, ()) if method.own_size or method.name == "auto" else sized(task)
+    task.note(f"running {method.name}")
+    outcome = method.run(task)
+    if task.request.stability:
+        found, names = resampled(task, task.request.stability)
+        details["stability"] = stability_dict(found, names)
+        if found.depends_on_draw:
+            warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")
+    return replace(outcome, details={**outcome.details, **details}, warnings=(*outcome.warnings, *warnings))
 
 
 def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb: int = 16) -> ClusterCheck:
     """Cluster the rows on all requested features and test whether that concentrates the labelled rows."""
     plan = inspect(engine, request, numeric_only=True)
-    limits, _ = limits_of(request, plan.features)
-    table = pack(plan, request)
-    task = Task(table, Counter(table, request.pair_memory_mb), limits, request, {}, engine)
+    task = make_task(engine, plan, method_named(request.method), request)
     rows, cleaning = draw_sample(task, rows_in(sample_mb, task))
     everything = np.ones(len(plan.features), np.bool_)
     counted, _ = count_clusters(task, everything, rows, cleaning, MixtureSettings(components=clusters))

@@ -95,6 +95,7 @@ class Method:
     run: Callable[[Task], Outcome]
     options: Mapping[str, Option] = field(default_factory=dict)
     numeric_only: bool = False
+    own_size: bool = False  # decides the number of features itself where none is asked for
 
 
 def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -202,6 +202,7 @@ METHODS = (
         "the smallest sufficient set, with tests; decides the number of features itself",
         _blanket(semi_choice, lambda choice: on_surrogate(choice.name)),
         _TESTED,
+        own_size=True,
     ),
     Method(
         "iamb",
@@ -211,6 +212,7 @@ METHODS = (
         "a baseline for semi-iamb, or fully labelled data",
         _blanket(plain_choice, lambda choice: on_surrogate(choice.name)),
         _TESTED,
+        own_size=True,
     ),
     Method(
         "listwise-iamb",
@@ -220,6 +222,7 @@ METHODS = (
         "many labelled rows of both classes",
         _blanket(_listwise, lambda choice: on_surrogate("labelled")),
         {"alpha": _ALPHA},
+        own_size=True,
     ),
     Method(
         "pairwise-iamb",
@@ -229,5 +232,6 @@ METHODS = (
         "a comparison; its test statistic has no known distribution",
         _blanket(_pairwise, lambda choice: pairwise),
         {"alpha": _ALPHA},
+        own_size=True,
     ),
 )

@@ -20,7 +20,7 @@ from spark_pufs.core.row_sample import (
 from spark_pufs.selectors.base import Task
 from spark_pufs.types import Bins
 
-__all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "rows_in"]
+__all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "raw_sample", "rows_in"]
 
 Floats = NDArray[np.float64]
 HEAVY = 10  # a row expected more than ten times in the sample is kept for certain
@@ -63,7 +63,18 @@ def draw_rows(task: Task, most: int) -> Rows:
 
 
 def draw_sample(task: Task, capacity: int) -> tuple[RowSample, Cleaning]:
-    """About ``capacity`` rows, numeric features first, without missing or infinite values.
+    """About ``capacity`` rows, numeric features first, without missing or infinite values."""
+    rows = raw_sample(task, capacity)
+    columns = list(feature_columns(task)[0])
+    profile, numeric = task.table.plan.profile, len(columns)
+    cleaning = _cleaning(rows.X[:, :numeric], profile.low[columns], profile.high[columns])
+    clean = np.clip(rows.X[:, :numeric], cleaning.low, cleaning.high)
+    clean = np.where(np.isnan(clean), cleaning.fill, clean)
+    return RowSample(np.column_stack([clean, rows.X[:, numeric:]]), rows.label, rows.weight), cleaning
+
+
+def raw_sample(task: Task, capacity: int) -> RowSample:
+    """About ``capacity`` rows as they are, numeric features first, then the codes of text features.
 
     All labelled rows are in it; it is the same for any partitioning of the table.
     """
@@ -79,12 +90,7 @@ def draw_sample(task: Task, capacity: int) -> tuple[RowSample, Cleaning]:
         threshold = int(room / others * 2**64)
         heavy = _heavy(task, wanted, HEAVY * others / room)
     kernel = SampleKernel(wanted, threshold, heavy)
-    rows = read_sample(kernel, plan.source.scan(kernel, "sample"), others)
-    numeric = len(columns)
-    cleaning = _cleaning(rows.X[:, :numeric], plan.profile.low[list(columns)], plan.profile.high[list(columns)])
-    clean = np.clip(rows.X[:, :numeric], cleaning.low, cleaning.high)
-    clean = np.where(np.isnan(clean), cleaning.fill, clean)
-    return RowSample(np.column_stack([clean, rows.X[:, numeric:]]), rows.label, rows.weight), cleaning
+    return read_sample(kernel, plan.source.scan(kernel, "sample"), others)
 
 
 def feature_columns(task: Task) -> tuple[tuple[int, ...], tuple[tuple[int, Bins], ...]]:

@@ -1,0 +1,63 @@
+"""The classifier that selections are judged by: boosted trees on the chosen columns, label against the rest."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.errors import EnvironmentFault, Fault
+
+__all__ = ["CLASSIFIERS", "classifier_named", "held_out_scores"]
+
+Floats = NDArray[np.float64]
+ClassifierName = Literal["lightgbm", "hist-gradient-boosting"]
+CLASSIFIERS = ("auto", "lightgbm", "hist-gradient-boosting")
+TREES = 100
+
+
+def classifier_named(wanted: str) -> str:
+    """ "auto" is LightGBM where it is installed, scikit-learn's histogram boosting otherwise."""
+    installed = find_spec("lightgbm") is not None
+    if wanted == "auto":
+        return "lightgbm" if installed else "hist-gradient-boosting"
+    if wanted == "lightgbm" and not installed:
+        fix = "Install spark-pufs[lightgbm], or use hist-gradient-boosting."
+        raise EnvironmentFault(Fault("Classifier 'lightgbm'", "is not installed", fix))
+    return wanted
+
+
+def held_out_scores(
+    name: str, train: Floats, labelled: NDArray[np.bool_], test: Floats, categorical: list[int], seed: int
+) -> Floats:
+    """p(labelled | x) of the ``test`` rows (m, d), by a model of the ``train`` rows (n, d) and their labels (n,)."""
+    model = _lightgbm(seed) if name == "lightgbm" else _histograms(categorical, seed)
+    if name == "lightgbm":
+        model.fit(train, labelled, categorical_feature=categorical or "auto")
+    else:
+        model.fit(_finite(train), labelled)
+        test = _finite(test)
+    found: Floats = model.predict_proba(test)[:, 1]
+    return found
+
+
+def _lightgbm(seed: int) -> Any:
+    from lightgbm import LGBMClassifier
+
+    # One thread and a fixed order of sums: the same trees on every machine.
+    return LGBMClassifier(n_estimators=TREES, n_jobs=1, random_state=seed, deterministic=True, verbose=-1)
+
+
+def _histograms(categorical: list[int], seed: int) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        max_iter=TREES, random_state=seed, early_stopping=False, categorical_features=categorical or None
+    )
+
+
+def _finite(X: Floats) -> Floats:
+    """scikit-learn takes missing values but no infinities."""
+    return np.clip(X, -1e300, 1e300)

@@ -1,0 +1,177 @@
+"""The automatic choice: which method fits this table, by evidence from the labels alone.
+
+Candidates are compared by cross-validation on a bounded sample. A method wins where its held-out PU-AUC is best and no
+rival lies within one standard error (of the difference in the same folds). Among methods that cannot be told apart
+FSCPU is taken where its own folds say that the cluster assumption holds; otherwise their rankings are combined. With
+too few labels to hold any out the choice rests on what the methods assume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spark_pufs.core.classifier import CLASSIFIERS
+from spark_pufs.counter import Counter
+from spark_pufs.selectors.base import Method, Option, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.comparison import LEAST_LABELS, Candidate, Comparison, Protocol, compare_methods
+from spark_pufs.selectors.scored import by_score
+from spark_pufs.selectors.sizes import sized
+from spark_pufs.selectors.trial import ALL, ranked
+from spark_pufs.table import pack
+
+__all__ = ["CANDIDATES", "Choice", "choose", "method"]
+
+# In the order of preference among equals. FSCPU's trials are short: the folds only have to rank the methods.
+CANDIDATES = ("fscpu", "semi-jmi", "dt-rfe", "lasso", "k-best", "semi-mim")
+QUICK: Mapping[str, Mapping[str, Any]] = {"fscpu": {"generations": 12}}
+MOST_COMBINED = 3
+FEW = "semi-jmi"  # where labels are too few to compare
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The methods to run, best first (more than one: combine them), and why, in one paragraph."""
+
+    methods: tuple[str, ...]
+    why: str
+
+
+def method(family: Mapping[str, Method]) -> Method:
+    """``auto`` over the methods in ``family``."""
+
+    def run(task: Task) -> Outcome:
+        known = [name for name in task.options["methods"] if name in family]
+        if task.table.plan.labels.positive < max(LEAST_LABELS, task.options["folds"]):
+            return _run(task, family, _by_labels(task), {})
+        protocol = Protocol(*(task.options[name] for name in ("folds", "repeats", "rows", "classifier")))
+        candidates = [Candidate(name, QUICK.get(name, {})) for name in known]
+        comparison = compare_methods(task, [*candidates, Candidate(ALL)], protocol)
+        choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
+        return _run(task, family, choice, {"comparison": comparison.as_dict()})
+
+    return Method(
+        "auto",
+        "Compare methods on held-out labels and take the one that fits this table",
+        "labels depend on the class alone (SCAR)",
+        "some dozens of short selections on a bounded sample, then the chosen one",
+        "you do not know which method fits",
+        run,
+        _OPTIONS,
+    )
+
+
+def _by_labels(task: Task) -> Choice:
+    found = task.table.plan.labels.positive
+    why = f"{found} labelled rows are too few to hold any out and compare methods; {FEW} asks least of the data."
+    return Choice((FEW,), why)
+
+
+def choose(comparison: Comparison, names: Mapping[str, str]) -> Choice:
+    """From the standings to a choice; ``names``: the method behind each name of a standing."""
+    own = [one for one in comparison.standings if one.method in comparison.aucs and one.method in names]
+    best = own[0]
+    rivals = [one.method for one in own[1:] if _equal(comparison, best.method, one.method)]
+    tied = [best.method, *rivals]
+    facts = f"{names[best.method]} has the best held-out PU-AUC, {best.auc:.3f} +- {best.auc_error:.3f}"
+    clusters = next((name for name in names if names[name] == "fscpu" and name in comparison.checks), None)
+    verdicts = comparison.checks.get(clusters, ()) if clusters else ()
+    holding = sum(verdict == "holds" for verdict in verdicts)
+    seen = f"The cluster assumption held in {holding} of {len(verdicts)} folds" if verdicts else ""
+    if clusters in tied and 2 * holding > len(verdicts):
+        why = f"{seen}, and no method is better than fscpu by more than one standard error: {facts}."
+        return Choice(("fscpu",), why)
+    if clusters in tied and len(tied) > 1 and 2 * holding <= len(verdicts):
+        tied = [name for name in tied if name != clusters]
+    tied = tied[:MOST_COMBINED]
+    seen = f" {seen}." if seen else ""
+    if len(tied) == 1:
+        return Choice((names[tied[0]],), f"{facts}, by more than one standard error of the difference.{seen}")
+    shown = ", ".join(names[name] for name in tied)
+    return Choice(
+        tuple(names[name] for name in tied),
+        f"{facts}; {shown} cannot be told apart by one standard error, so their rankings are averaged.{seen}",
+    )
+
+
+def _equal(comparison: Comparison, best: str, other: str) -> bool:
+    gap, error = comparison.gap(best, other)
+    return gap <= error
+
+
+def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapping[str, Any]) -> Outcome:
+    """Run what was chosen on the whole table, on the number of features asked for or proposed."""
+    first = _task_of(task, family[choice.methods[0]])
+    resized, sizes, warnings = sized(first) if not family[choice.methods[0]].own_size else (first, {}, ())
+    task = replace(task, limits=replace(task.limits, k=resized.limits.k), request=_like(task, resized))
+    outcomes = [_outcome(task, family[name]) for name in choice.methods]
+    choice_facts = {"choice": {"method": " + ".join(choice.methods), "why": choice.why}}
+    found = outcomes[0] if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
+    return replace(
+        found,
+        details={**found.details, **details, **sizes, **choice_facts},
+        warnings=(*found.warnings, *warnings),
+    )
+
+
+def _like(task: Task, resized: Task) -> Any:
+    return replace(task.request, k=resized.request.k, propose_k=resized.request.propose_k)
+
+
+def _task_of(task: Task, chosen: Method) -> Task:
+    """The same table for another method, without text features where it reads numbers only."""
+    request = replace(task.request, method=chosen.name, options={})
+    options = read_options(chosen, {})
+    plan = task.table.plan
+    numbers = tuple(name for name in plan.features if name in plan.schema.numeric)
+    if not chosen.numeric_only or numbers == plan.features:
+        return replace(task, request=request, options=options)
+    table = pack(replace(plan, features=numbers), request)
+    limits = replace(limits_of(request, numbers)[0], k=min(task.limits.k, len(numbers)))
+    counter = Counter(table, request.pair_memory_mb)
+    return replace(task, table=table, counter=counter, limits=limits, request=request, options=options)
+
+
+def _outcome(task: Task, chosen: Method) -> Outcome:
+    """What the method found, in terms of all features of ``task``."""
+    own = _task_of(task, chosen)
+    outcome = chosen.run(own)
+    if own.table is task.table:
+        return outcome
+    own.table.blocks.release()
+    place = np.array([task.table.names.index(name) for name in own.table.names])
+    scores, errors = np.full(len(task.table.names), outcome.scores.min()), np.zeros(len(task.table.names))
+    scores[place], errors[place] = outcome.scores, outcome.errors
+    text = dict.fromkeys(set(range(len(scores))) - set(place.tolist()), f"text, and {chosen.name} reads numbers")
+    notes = text | {int(place[i]): note for i, note in outcome.notes.items()}
+    return replace(outcome, chosen=place[outcome.chosen].tolist(), scores=scores, errors=errors, notes=notes)
+
+
+def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Outcome:
+    """The mean of the methods' ranks, 1 for the best to 0 for the last, with its standard error."""
+    count = len(task.limits.costs)
+    places = np.stack([np.argsort(ranked(one, task.limits)) for one in outcomes])
+    rank = 1 - places / max(count - 1, 1)
+    scores = rank.mean(axis=0)
+    errors = rank.std(axis=0, ddof=1) / np.sqrt(len(outcomes))
+    notes = {
+        i: ", ".join(f"{name} {places[m, i] + 1}." for m, name in enumerate(names)) for i in range(count)
+    }  # fmt: skip
+    warnings = tuple(warning for one in outcomes for warning in one.warnings)
+    return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
+
+
+def _whole(least: int, most: int = 10**9) -> Any:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+_OPTIONS = {
+    "methods": Option(CANDIDATES, "names of methods", lambda v: isinstance(v, list | tuple) and len(v) > 0),
+    "folds": Option(5, "a whole number from 2 to 20", _whole(2, 20)),
+    "repeats": Option(2, "a whole number from 1 to 20", _whole(1, 20)),
+    "rows": Option(10_000, "a whole number of at least 100", _whole(100)),
+    "classifier": Option("auto", f"one of {', '.join(CLASSIFIERS)}", lambda v: v in CLASSIFIERS),
+}

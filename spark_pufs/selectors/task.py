@@ -1,0 +1,29 @@
+"""From a table that was found fit to what a method is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spark_pufs.counter import Counter
+from spark_pufs.engine import Engine, Keeper, NoKeeper
+from spark_pufs.request import Request
+from spark_pufs.selectors.base import Method, Task, limits_of, read_options
+from spark_pufs.table import Plan, pack
+
+__all__ = ["make_task"]
+
+
+def make_task(
+    engine: Engine,
+    plan: Plan,
+    method: Method,
+    request: Request,
+    keeper: Keeper | None = None,
+    note: Callable[[str], None] = lambda what: None,
+) -> Task:
+    """Pack the rows and read the limits; release ``task.table.blocks`` when done."""
+    limits, _ = limits_of(request, plan.features)
+    options = read_options(method, request.options)
+    table = pack(plan, request)
+    counter = Counter(table, request.pair_memory_mb)
+    return Task(table, counter, limits, request, options, engine, keeper or NoKeeper(), note)

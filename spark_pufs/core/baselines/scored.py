@@ -1,0 +1,69 @@
+"""What every baseline returns, and an order of rows and columns that does not depend on how they came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Bools", "Floats", "Free", "Labels", "Scored", "canonical_order", "converged", "forward", "settled"]
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Labels = NDArray[np.uint8]
+Free = Callable[[list[int]], Bools]
+
+_DIGITS = 1e-9  # differences below this share of the largest score are rounding
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores (D,), larger is better; ``objective``: what an iterative solver went through, never rising.
+
+    ``order``: the features a forward search chose, best first.
+    """
+
+    scores: Floats
+    objective: tuple[float, ...] = ()
+    order: tuple[int, ...] | None = None
+
+
+def canonical_order(X: Floats, label: Labels) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Rows and columns sorted by what they hold, so that a shuffled table is the same table.
+
+    Columns go by their sorted values, first those of labelled rows; rows by label and then by the sorted columns.
+    Columns alike in this stay as they came.
+    """
+    known = np.sort(X[label != 0], axis=0)
+    columns = np.lexsort(np.vstack([known, np.sort(X, axis=0)])[::-1])
+    rows = np.lexsort(np.column_stack([label, X[:, columns]]).T[::-1])
+    return rows, columns
+
+
+def settled(scores: Floats) -> Floats:
+    """Scores without rounding noise: equal columns tie exactly, whatever the order of the sums behind them."""
+    unit = _DIGITS * float(np.abs(scores).max(initial=0.0))
+    return scores if unit == 0 else np.round(scores / unit) * unit
+
+
+def converged(objective: list[float], tolerance: float) -> bool:
+    """Whether the last step gained less than ``tolerance`` of the objective."""
+    return len(objective) > 1 and objective[-2] - objective[-1] <= tolerance * max(abs(objective[-1]), 1e-12)
+
+
+def forward(score: Callable[[list[int]], Floats], free: Free) -> Scored:
+    """Greedy search: ``score(chosen)`` (D,) again after each choice, among the features ``free(chosen)``.
+
+    A feature keeps the score it was chosen with; the others have their last one. Ties go in column order.
+    """
+    chosen: list[int] = []
+    scores = settled(score(chosen))
+    while (may := free(chosen)).any():
+        latest = settled(score(chosen))
+        waiting = np.ones(len(scores), bool)
+        waiting[chosen] = False
+        scores = np.where(waiting, latest, scores)
+        chosen.append(int(np.argmax(np.where(may, latest, -np.inf))))
+    return Scored(scores, order=tuple(chosen))

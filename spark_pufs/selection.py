@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -84,6 +84,13 @@ class Selection:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
         return {"names": self.names, "scores": self.scores, "cost": self.cost, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Selection:
+        """What ``as_dict`` gave, also after a journey as JSON."""
+        own = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+        features = tuple(Feature(**feature) for feature in values["features"])
+        return cls(**own | {"features": features, "warnings": tuple(values["warnings"])})
 
     def to_json(self) -> str:
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)

@@ -1,1 +1,18 @@
-"""The numpy engine: pandas tables on one machine, no JVM."""
+"""The numpy engine: pandas tables on one machine, no JVM; and the selectors as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spark_pufs.local.selector import PUSelector
+
+__all__ = ["PUSelector"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first used: scikit-learn takes a while to import, and the engine does without.
+    if name not in __all__:
+        raise AttributeError(f"module 'spark_pufs.local' has no attribute {name!r}")
+    return getattr(importlib.import_module("spark_pufs.local.selector"), name)

@@ -54,10 +54,17 @@ class SparkEngine:
 
     def _columns(self, numeric: Sequence[str], text: Sequence[str], label: str) -> list[str]:
         """SQL for one array of doubles ``x``, then the text columns and the label."""
+        words = [self._text(name) for name in [*text, label]]
+        numbers = f"cast({self._numbers(numeric)} as array<double>) as x"
+        return [numbers, *[f"{word} as t{i}" for i, word in enumerate(words)]]
+
+    def _numbers(self, names: Sequence[str]) -> str:
         position = {name: i for i, (name, _) in enumerate(self._types)}
-        numbers = ", ".join(_as_double(position[name], self._types[position[name]][1]) for name in numeric)
-        words = [_as_text(position[name], self._types[position[name]][1]) for name in [*text, label]]
-        return [f"cast(array({numbers}) as array<double>) as x", *[f"{word} as t{i}" for i, word in enumerate(words)]]
+        return f"array({', '.join(_as_double(position[name], self._types[position[name]][1]) for name in names)})"
+
+    def _text(self, name: str) -> str:
+        position = [known for known, _ in self._types].index(name)
+        return _as_text(position, self._types[position][1])
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}

@@ -1,0 +1,154 @@
+"""The selectors as a scikit-learn transformer, on the local engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from spark_pufs.errors import DataError, Fault
+from spark_pufs.local.engine import LocalEngine
+from spark_pufs.request import Binning, Missing, Prior, Request, several
+from spark_pufs.run import select_with
+from spark_pufs.selection import Selection
+from spark_pufs.types import LabelRule
+
+__all__ = ["PUSelector"]
+
+
+class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Choose features when some rows are labelled positive and the others are not labelled.
+
+    ``method`` is a name of ``spark_pufs.methods()`` and ``options`` holds that method's own settings; every other
+    parameter means what it means in ``spark_pufs.select``. ``positive``, ``negative`` and ``unlabelled`` are values of
+    the target (one or several, ``"*"`` for all others); NaN and None are unlabelled too, and so is -1 by default, as in
+    ``sklearn.semi_supervised``. ``must``, ``never``, ``costs`` and ``categorical`` name columns: those of a
+    DataFrame, ``x0, x1, ...`` of an array.
+
+    After ``fit``: ``support_`` (D,) bool; ``ranking_`` (D,) int, 1 is best, columns left out as useless (constant, say)
+    share the last rank; ``scores_`` (D,) the method's own score, NaN for columns left out; ``selection_``, the whole
+    answer with warnings and report; ``n_features_in_`` and, for tables with names, ``feature_names_in_``.
+
+    >>> X = np.array([[1, 5], [1, 5], [0, 6], [0, 5], [1, 6], [0, 6]] * 10)
+    >>> s = np.array([1, 1, 0, 0, 1, 0] * 10)
+    >>> PUSelector(method="semi-mim", k=1).fit(X, s).get_feature_names_out()
+    array(['x0'], dtype=object)
+    """
+
+    def __init__(
+        self,
+        method: str = "semi-jmi",
+        k: int | Literal["auto", "all"] | None = 25,
+        *,
+        positive: Any = 1,
+        negative: Any = (),
+        unlabelled: Any = (0, -1),
+        categorical: Iterable[str] = (),
+        budget: float | None = None,
+        costs: Mapping[str, float] | None = None,
+        must: Iterable[str] = (),
+        never: Iterable[str] = (),
+        prior: Prior | None = None,
+        seed: int = 0,
+        bins: int = 5,
+        binning: Binning = "equal-width",
+        max_categories: int = 32,
+        missing: Missing = "value",
+        pair_memory_mb: int = 256,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.method = method
+        self.k = k
+        self.positive = positive
+        self.negative = negative
+        self.unlabelled = unlabelled
+        self.categorical = categorical
+        self.budget = budget
+        self.costs = costs
+        self.must = must
+        self.never = never
+        self.prior = prior
+        self.seed = seed
+        self.bins = bins
+        self.binning = binning
+        self.max_categories = max_categories
+        self.missing = missing
+        self.pair_memory_mb = pair_memory_mb
+        self.options = options
+
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:
+        """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled."""
+        features = self._features(X)
+        labels = _labels(y)
+        check_consistent_length(features, labels)
+        column = _free_name("label", features.columns)
+        table = features.copy(deep=False)
+        table[column] = labels
+        self.selection_ = select_with(LocalEngine(table), self._request(column))
+        self.support_, self.ranking_, self.scores_ = _by_column(self.selection_, list(features.columns))
+        return self
+
+    def _features(self, X: Any) -> pd.DataFrame:
+        """The features as a table; a DataFrame keeps the types of its columns, anything else must be numbers."""
+        if isinstance(X, pd.DataFrame) and X.size:
+            validate_data(self, X, skip_check_array=True)
+            values: Any = X.reset_index(drop=True)
+        else:
+            # Infinities and NaN are the engine's business. One row can be either labelled or not: nothing to compare.
+            values = validate_data(self, X, ensure_all_finite=False, ensure_min_samples=2)
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(self.n_features_in_)])
+        return pd.DataFrame(values).set_axis(names, axis=1)
+
+    def _request(self, column: str) -> Request:
+        given = self.get_params(deep=False)
+        values = [several(given.pop(name)) for name in ("positive", "negative", "unlabelled")]
+        given["options"] = given["options"] or {}
+        return Request.of(LabelRule(column, *values), **given)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _labels(y: Any) -> Any:
+    """The target as one column; NaN, None and NA stay."""
+    if y is None:
+        found = "PUSelector requires y to be passed, but the target y is None"
+        raise DataError(Fault("Target y", found, "Give one value per row: 1 where it is labelled positive."))
+    checked = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite="allow-nan", input_name="y")
+    return column_or_1d(checked, warn=True)
+
+
+def _free_name(name: str, taken: Iterable[str]) -> str:
+    """``name``, with underscores if a feature is called so."""
+    names = set(taken)
+    while name in names:
+        name += "_"
+    return name
+
+
+def _by_column(
+    selection: Selection, names: list[str]
+) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]:
+    """Which columns are in, their ranks and their scores, in the order of ``names``."""
+    lines = selection.table().set_index("name").loc[names]
+    last = len(selection.features) + 1
+    return (
+        lines["selected"].to_numpy(bool),
+        lines["rank"].fillna(last).to_numpy(np.int64),
+        lines["score"].to_numpy(np.float64, na_value=np.nan),
+    )

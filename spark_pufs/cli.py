@@ -13,12 +13,15 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Table
 
-from spark_pufs.config import load_config
+from spark_pufs.cli_make import make
+from spark_pufs.compare_job import EXAMPLE as COMPARE_EXAMPLE
+from spark_pufs.compare_job import CompareConfig, run_compare
+from spark_pufs.config import load_config, load_settings
 from spark_pufs.core.power import power_report
 from spark_pufs.demo import demo_config, found_text, write_example
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.job import resume as resume_run
-from spark_pufs.job import run_select
+from spark_pufs.job import run_check, run_select
 from spark_pufs.selectors import METHODS, method_named
 from spark_pufs.version import __version__
 
@@ -26,6 +29,12 @@ __all__ = ["app", "main", "run"]
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
 log = logging.getLogger("spark_pufs")
+
+
+CONFIG = click.option(
+    "--config", type=click.Path(path_type=Path), required=True, help="YAML; the files in conf/ explain every key."
+)
+OVERRIDES = click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
 
 
 def main() -> None:
@@ -71,6 +80,9 @@ def app(verbose: bool) -> None:
     log.setLevel(logging.DEBUG if verbose else logging.WARNING if errors.is_terminal else logging.INFO)
 
 
+app.add_command(make)
+
+
 @app.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/demo"), help="Where it all goes.")
 @click.option("--method", default="semi-jmi", help="See `spark-pufs methods`.")
@@ -86,10 +98,8 @@ def demo(out: Path, method: str) -> None:
 
 
 @app.command()
-@click.option(
-    "--config", type=click.Path(path_type=Path), required=True, help="YAML; conf/select_features.yaml explains it."
-)
-@click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
+@CONFIG
+@OVERRIDES
 @click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
 def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
     """Choose features as a configuration says."""
@@ -99,6 +109,28 @@ def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
     for warning in report.selection.warnings if report.selection else ():
         errors.print(f"look at: {warning}", style="yellow", markup=False)
     click.echo(report.message)
+
+
+@app.command()
+@CONFIG
+@OVERRIDES
+def compare(config: Path, overrides: tuple[str, ...]) -> None:
+    """Methods side by side on one table, judged on labels that were held out."""
+    loaded = load_settings(config, CompareConfig, overrides, COMPARE_EXAMPLE)
+    with progress() as note:
+        message = run_compare(loaded, note)
+    click.echo(message)
+
+
+@app.command()
+@CONFIG
+@OVERRIDES
+def check(config: Path, overrides: tuple[str, ...]) -> None:
+    """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?"""
+    loaded = load_config(config, overrides)
+    with progress() as note:
+        message = run_check(loaded, note)
+    click.echo(message)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Reading what Spark reads, with its complaints in our words."""
+"""Reading and writing what Spark reads and writes, with its complaints in our words."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from spark_pufs.errors import DataError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["plain_errors", "read_table"]
+__all__ = ["plain_errors", "read_table", "write_table"]
 
 DEFAULTS = {"csv": {"header": "true", "inferSchema": "true"}}
 
@@ -26,6 +26,22 @@ def read_table(
         return spark.read.format(format_).options(**{**DEFAULTS.get(format_, {}), **options}).load(path)
     except _spark_errors() as error:
         raise DataError(_fault(f"Source '{table or path}'", error)) from error
+
+
+def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool) -> None:
+    """Write a new table, or a new one in place of the one that is there."""
+    writer = frame.write.format(format_).mode("overwrite" if overwrite else "errorifexists")
+    try:
+        writer.options(**({"header": "true"} if format_ == "csv" else {})).save(path)
+    except _spark_errors() as error:
+        message = str(error)
+        if "PATH_ALREADY_EXISTS" in message:
+            fix = "Name another place, or overwrite it."
+            raise ConfigError(Fault(f"Output '{path}'", "is there already", fix)) from error
+        if "DATA_SOURCE_NOT_FOUND" in message:
+            fix = "Use parquet, csv, json or orc."
+            raise ConfigError(Fault(f"Format '{format_}'", "is not known to Spark", fix)) from error
+        raise
 
 
 @contextmanager

@@ -27,7 +27,17 @@ from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, R
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["CLASS", "LABEL", "ROW", "artificial_table", "centred", "count_labels", "network_table", "with_labels"]
+__all__ = [
+    "CLASS",
+    "LABEL",
+    "ROW",
+    "artificial_table",
+    "centred",
+    "count_labels",
+    "network_table",
+    "target_state",
+    "with_labels",
+]
 
 ROW, CLASS, LABEL = "row_id", "class", "label"
 TASK_BYTES = 128 * 2**20
@@ -60,7 +70,7 @@ def network_table(
 
     ``positive`` defaults to the target's first state, as in the study of Markov blankets.
     """
-    place, state = _target(network, target, positive)
+    place, state = target_state(network, target, positive)
     nodes = [node for node in network.nodes.values() if node.name != target]
 
     def make(block: int) -> tuple[list[pa.Array], NDArray[np.bool_]]:
@@ -86,7 +96,7 @@ def with_labels(frame: DataFrame, mechanism: Mechanism, seed: int = 0, truth: st
     columns = [F.col(_quoted(row)).cast("bigint"), F.col(_quoted(truth)).cast("int")]
     if mechanism.feature is not None:
         columns.append(F.col(_quoted(mechanism.feature)).cast("double"))
-    udf = pandas_udf(drawn, "int")
+    udf = pandas_udf(drawn, "int")  # type: ignore[call-overload]
     return frame.withColumn(LABEL, udf(*columns))
 
 
@@ -148,7 +158,7 @@ def _states(codes: NDArray[np.uint8], states: tuple[str, ...]) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(states)).cast(pa.string())
 
 
-def _target(network: Network, target: str, positive: str | None) -> tuple[int, int]:
+def target_state(network: Network, target: str, positive: str | None) -> tuple[int, int]:
     """Where the target stands among the nodes, and the code of its positive state."""
     if target not in network.names:
         raise DataError(Fault("Option 'target'", f"'{target}' is not a node", did_you_mean(target, network.names)))

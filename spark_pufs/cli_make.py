@@ -63,7 +63,7 @@ def make() -> None:
 @click.option("--positives", type=float, default=1 / 9, help="Share of positives; the paper's 1/9 by default.")
 @_options(_LABELS, _TABLE)
 def artificial(condition: int, relevant: int, noise: int, positives: float, **given: Any) -> None:
-    """One of the ten artificial conditions of the FSCPU paper, with its label rate unless --share or --count is given."""
+    """One of the ten artificial conditions of the FSCPU paper; its label rate unless --share or --count is given."""
     from spark_pufs.spark.makers import artificial_table
 
     own = CONDITIONS[condition - 1]

@@ -1,0 +1,282 @@
+"""The papers' baselines that need rows: one task, on a bounded sample, whatever the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spark_pufs.core.baselines.classes import SECOND_CLASSES
+from spark_pufs.core.baselines.correlation import mrmr_ufs, rrpc
+from spark_pufs.core.baselines.embedding import jelsr, ndfs
+from spark_pufs.core.baselines.es_mcrfs import es_mcrfs
+from spark_pufs.core.baselines.fw_semifs import fw_semifs
+from spark_pufs.core.baselines.jsfs import jsfs
+from spark_pufs.core.baselines.laplacian_scores import cls, sselect
+from spark_pufs.core.baselines.rfs import rfs
+from spark_pufs.core.baselines.scored import Scored, canonical_order, settled
+from spark_pufs.core.baselines.trace_ratio import semifs
+from spark_pufs.core.kernel import State
+from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.one_task import in_one_task
+from spark_pufs.selectors.sampling import Rows, draw_rows
+from spark_pufs.selectors.scored import by_score
+
+__all__ = ["METHODS", "score_rows"]
+
+KERNELS: dict[str, Callable[..., Scored]] = {
+    "mrmr-ufs": mrmr_ufs,
+    "sselect": sselect,
+    "jsfs": jsfs,
+    "es-mcrfs": es_mcrfs,
+    "rfs": rfs,
+    "jelsr": jelsr,
+    "ndfs": ndfs,
+    "rrpc": rrpc,
+    "cls": cls,
+    "semifs": semifs,
+    "fw-semifs": fw_semifs,
+}
+FORWARD = ("rrpc", "fw-semifs")  # these choose feature by feature, so they need the limits
+COUNTED = ("mrmr-ufs", "es-mcrfs")  # these are told how many features are wanted
+
+
+def score_rows(shared: State, unit: State) -> State:
+    """One kernel on the rows, sorted by content first: neither the order of rows nor that of columns tells."""
+    rows, columns = canonical_order(shared["X"], shared["label"])
+    options = dict(unit["options"])
+    if unit["method"] in FORWARD:
+        options["free"] = _limits(unit, columns).open
+    if unit["method"] in COUNTED:
+        options["select"] = unit["k"]
+    rng = np.random.default_rng(unit["seed"])
+    found = KERNELS[unit["method"]](shared["X"][rows][:, columns], shared["label"][rows], rng, **options)
+    scores = np.empty(len(columns))
+    scores[columns] = settled(found.scores)
+    order = np.array([] if found.order is None else columns[list(found.order)], np.int64)
+    return {"scores": scores, "order": order, "objective": np.array(found.objective)}
+
+
+def _limits(unit: State, columns: np.ndarray[Any, np.dtype[np.intp]]) -> Limits:
+    """The limits in terms of sorted columns."""
+    place = np.argsort(columns)
+    must = tuple(int(place[feature]) for feature in unit["must"])
+    return Limits(unit["k"], unit["costs"][columns], float(unit["budget"]), must, unit["never"][columns])
+
+
+def _run(name: str, task: Task) -> Outcome:
+    rows = draw_rows(task, task.options["sample_rows"])
+    options = {option: value for option, value in task.options.items() if option != "sample_rows"}
+    limits = task.limits
+    found = in_one_task(
+        task,
+        score_rows,
+        rows,
+        method=name,
+        options=options,
+        k=limits.k,
+        costs=limits.costs,
+        budget=np.array(limits.budget),
+        must=list(limits.must),
+        never=limits.never,
+    )
+    chosen = found["order"].tolist() if name in FORWARD else by_score(found["scores"], limits)
+    return Outcome(chosen, found["scores"], np.zeros(len(found["scores"])), details=_details(rows, found))
+
+
+def _details(rows: Rows, found: State) -> dict[str, Any]:
+    """What was looked at, and how far an iterative solver got."""
+    details: dict[str, Any] = {"sample": rows.note}
+    if len(found["objective"]):
+        details |= {"objective": float(found["objective"][-1]), "steps": len(found["objective"])}
+    return details
+
+
+def _whole(default: int, least: int = 1) -> Option:
+    return Option(
+        default,
+        f"a whole number of at least {least}",
+        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
+    )
+
+
+def _number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: bool = True) -> Option:
+    """A number above ``low`` (or from it), up to ``high``."""
+    what = f"a number {'above' if open_low else 'from'} {low:g}" + (f" up to {high:g}" if high < np.inf else "")
+
+    def ok(value: Any) -> bool:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return number and value <= high and (value > low if open_low else value >= low) and bool(np.isfinite(value))
+
+    return Option(default, what, ok)
+
+
+def _one_of(default: str, *values: str) -> Option:
+    return Option(default, f"one of {', '.join(values)}", lambda v: v in values)
+
+
+def _second(default: str) -> Option:
+    return _one_of(default, *SECOND_CLASSES)
+
+
+ONE_TASK = "one task on a sample (option sample_rows)"
+
+METHODS = (
+    Method(
+        "mrmr-ufs",
+        "the most relevant feature of each spectral cluster of features; labels are not read",
+        "features worth having vary smoothly over neighbouring rows",
+        f"{ONE_TASK}; neighbours of rows, eigenvectors of features x features",
+        "no label can be trusted; a baseline of the FSCPU paper",
+        partial(_run, "mrmr-ufs"),
+        {"sample_rows": _whole(4000, 2), "neighbours": _whole(5)},
+        numeric_only=True,
+    ),
+    Method(
+        "sselect",
+        "smoothness over neighbouring rows, and agreement of the feature's two halves with the classes",
+        "classes are clusters; a single threshold at the mean tells them apart",
+        f"{ONE_TASK}; neighbours of rows",
+        "a quick semi-supervised ranking; a baseline of the FSCPU paper",
+        partial(_run, "sselect"),
+        {
+            "sample_rows": _whole(4000, 2),
+            "neighbours": _whole(5),
+            "smoothness": _number(0.1, 0, 1, open_low=False),
+            "second_class": _second("plausible"),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "jsfs",
+        "weights of a sparse Bayesian classifier that turns features and unlabelled rows off as it learns",
+        "classes are separated by a plane, and it runs where rows are few",
+        f"{ONE_TASK}; a features x features inverse at each of up to 100 steps",
+        "few features matter and their effects add up; a baseline of the FSCPU paper",
+        partial(_run, "jsfs"),
+        {
+            "sample_rows": _whole(2000, 2),
+            "neighbours": _whole(5),
+            "eta": _number(9.95e-3, open_low=False),
+            "gamma": _number(1e-11),
+            "second_class": _second("plausible"),
+            "iterations": _whole(100),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "es-mcrfs",
+        "reinforcement learning: an agent keeps or skips each feature, rewarded by a random forest",
+        "unlabelled rows count as negative",
+        f"{ONE_TASK}; 6,000 decisions, a random forest for every walk through the features: minutes",
+        "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
+        partial(_run, "es-mcrfs"),
+        {
+            "sample_rows": _whole(1000, 2),
+            "steps": _whole(6000),
+            "trees": _whole(100),
+            "reward": _one_of("accuracy", "accuracy", "auc"),
+            "answer": _one_of("last", "last", "policy"),
+            "explore": _number(0.5, 0, 1),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "rfs",
+        "weights of a robust regression on the classes with joint l2,1 norms",
+        "classes are separated by a plane; plausible negatives are negatives",
+        f"{ONE_TASK}; a features x features solve at each of up to 100 steps",
+        "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
+        partial(_run, "rfs"),
+        {
+            "sample_rows": _whole(4000, 2),
+            "gamma": _number(0.1),
+            "second_class": _second("plausible"),
+            "iterations": _whole(100),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "jelsr",
+        "weights of a row-sparse regression learnt together with a graph embedding; labels are not read",
+        "the neighbour graph of all features shows the classes",
+        f"{ONE_TASK}; eigenvectors of rows x rows at each of up to 20 steps",
+        "no label can be trusted; from the PUFS paper's comparison",
+        partial(_run, "jelsr"),
+        {
+            "sample_rows": _whole(1000, 2),
+            "neighbours": _whole(10),
+            "dimensions": _whole(5),
+            "alpha": _number(1.0),
+            "beta": _number(1.0),
+            "iterations": _whole(20),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "ndfs",
+        "weights of a row-sparse regression learnt together with non-negative cluster indicators; labels are not read",
+        "the neighbour graph and k-means on all features show the classes",
+        f"{ONE_TASK}; rows x rows products at each of up to 50 steps",
+        "no label can be trusted; from the PUFS paper's comparison",
+        partial(_run, "ndfs"),
+        {
+            "sample_rows": _whole(1000, 2),
+            "neighbours": _whole(10),
+            "clusters": _whole(5),
+            "alpha": _number(1.0),
+            "beta": _number(1.0),
+            "gamma": _number(1e8),
+            "iterations": _whole(50),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "rrpc",
+        "correlation with the class less mean correlation with features already chosen",
+        "relevance is linear; with no labelled negatives, labels depend on the class alone (SCAR)",
+        f"{ONE_TASK}; a features x features correlation matrix",
+        "a quick linear mRMR; from Sechidis & Brown's comparison",
+        partial(_run, "rrpc"),
+        {"sample_rows": _whole(20_000, 2), "second_class": _second("unlabelled")},
+        numeric_only=True,
+    ),
+    Method(
+        "cls",
+        "the Laplacian score with must-links inside and cannot-links between the classes",
+        "classes are clusters; labelled and unlabelled rows come from one distribution",
+        f"{ONE_TASK}; neighbours of rows",
+        "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
+        partial(_run, "cls"),
+        {"sample_rows": _whole(4000, 2), "neighbours": _whole(5), "second_class": _second("plausible")},
+        numeric_only=True,
+    ),
+    Method(
+        "semifs",
+        "the share of variance between soft classes that labels spread to along the neighbour graph",
+        "classes are clusters in the space of all features",
+        f"{ONE_TASK}; neighbours of rows and a sparse solve",
+        "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
+        partial(_run, "semifs"),
+        {"sample_rows": _whole(4000, 2), "neighbours": _whole(5), "reach": _number(0.99, 0, 0.999999)},
+        numeric_only=True,
+    ),
+    Method(
+        "fw-semifs",
+        "forward search by a 3-nearest-neighbour classifier that labels more rows as it goes",
+        "plausible negatives are negatives; nearness in the chosen features tells the class",
+        f"{ONE_TASK}; distances between labelled and all rows for every candidate at every step",
+        "features that work together and few are wanted; from Sechidis & Brown's comparison",
+        partial(_run, "fw-semifs"),
+        {
+            "sample_rows": _whole(1000, 2),
+            "voters": _whole(3),
+            "samplings": _whole(10),
+            "sampling_rate": _number(0.5, 0, 1),
+            "second_class": _second("plausible"),
+        },
+        numeric_only=True,
+    ),
+)

@@ -107,8 +107,10 @@ def _distinct(edges: Sequence[float]) -> list[str]:
 
 def _number(value: float, digits: int) -> str:
     rounded = float(f"{value:.{digits}g}")
-    if rounded and not 1e-4 <= abs(rounded) < 1e9:
+    if rounded and not 1e-4 <= abs(rounded) < 1e12:
         return f"{value:.{digits}g}"
+    if abs(rounded) >= 1e6:
+        return f"{rounded / 1e6:,.{max(digits, 9)}g}M"
     return f"{rounded:,.0f}" if rounded.is_integer() else f"{rounded:,.{max(digits, 9)}g}"
 
 

@@ -34,7 +34,7 @@ def levels(selection: Selection, name: str) -> list[tuple[Any, ...]]:
 
 
 def test_distributions_by_hand() -> None:
-    found = select(table(), label="label", negative=-1, method="mim", bins=2)
+    found = select(table(), label="label", negative=-1, method="mim", k="all", bins=2, k="all")
     assert levels(found, "flag") == [("0", 0, 6, 1), ("1", 3, 0, 0)]
     assert levels(found, "share") == [("below 0.5", 0, 4, 1), ("0.5 and up", 3, 1, 0), ("missing", 0, 1, 0)]
     assert levels(found, "word") == [("red", 2, 3, 1), ("blue", 1, 1, 0), ("(blank)", 0, 1, 0), ("missing", 0, 1, 0)]
@@ -42,7 +42,7 @@ def test_distributions_by_hand() -> None:
 
 
 def test_redundancy_is_one_for_a_copy_and_agrees_with_a_peer() -> None:
-    found = select(table(), label="label", negative=-1, method="mim", bins=2).details["redundancy"]
+    found = select(table(), label="label", negative=-1, method="mim", k="all", bins=2, k="all").details["redundancy"]
     values = pd.DataFrame(found["values"], found["names"], found["names"])
     assert values.loc["word", "copy"] == 1
     codes = table()[["flag", "word"]].astype(str)
@@ -83,11 +83,11 @@ def test_the_same_from_all_pairs_step_by_step_and_in_a_small_pass(method: str, m
 
 
 def test_what_does_not_fit_is_left_out_and_what_is_many_is_limited() -> None:
-    found = select(wide(30), label="label", method="mim", pair_memory_mb=0)
+    found = select(wide(30), label="label", method="mim", pair_memory_mb=0, k="all")
     assert "redundancy" not in found.details
     assert passes(found) == ["profile", "pack", "label x feature"]
     assert len(found.details["distributions"]) == SHOWN
-    assert len(select(wide(30), label="label", method="mim").details["redundancy"]["names"]) == 25
+    assert len(select(wide(30), label="label", method="mim", k="all").details["redundancy"]["names"]) == 25
     assert "redundancy" not in select(wide(30), label="label", method="mim", k=1).details
 
 
@@ -99,7 +99,7 @@ def test_many_levels_are_pooled_and_no_row_is_lost(kind: str, count: int) -> Non
     frame = pd.DataFrame({"x": values if kind == "numeric" else [f"c{v}" for v in values]})
     frame["x"] = frame["x"].mask(rng.random(len(frame)) < 0.05)
     frame["label"] = (rng.random(len(frame)) < 0.3).astype(int)
-    found = select(frame, label="label", method="mim", bins=count, max_categories=count - 2)
+    found = select(frame, label="label", method="mim", k="all", bins=count, max_categories=count - 2, k="all")
     shown = levels(found, "x")
     assert len(shown) <= MOST_LEVELS + 1
     assert shown[-1][0] == "missing"
@@ -111,7 +111,7 @@ def test_many_levels_are_pooled_and_no_row_is_lost(kind: str, count: int) -> Non
 
 def test_infinities_belong_to_the_outer_intervals() -> None:
     frame = pd.DataFrame({"x": [0.0, 1.0, np.inf, -np.inf] * 5, "label": [0, 1, 1, 0] * 5})
-    found = select(frame, label="label", method="mim", bins=2)
+    found = select(frame, label="label", method="mim", k="all", bins=2, k="all")
     assert levels(found, "x") == [("up to 0", 0, 10, 0), ("1 and up", 10, 0, 0)]
 
 

@@ -64,13 +64,22 @@ _OneLine.add_representer(str, _text)
 
 def _changed(request: Values) -> dict[str, Any]:
     """Settings that are not the default, and the seed."""
-    apart = ("label", "method", "options")
-    return {
+    apart = ("label", "method", "options", "k", "propose_k")
+    return _how_many(request) | {
         field.name: request[field.name]
         for field in fields(Request)
         if field.name not in apart and field.name in request
         if field.name == "seed" or _plain(request[field.name]) != _plain(_default(field))
     }
+
+
+def _how_many(request: Values) -> dict[str, Any]:
+    """``k`` as a user writes it; without k and budget a number is proposed, so "all" must be said."""
+    if request.get("k") is not None:
+        return {"k": request["k"]}
+    if request.get("propose_k"):
+        return {"k": "auto"}
+    return {"k": "all"} if request.get("budget") is None else {}
 
 
 def _changed_label(label: Values) -> dict[str, Any]:

@@ -17,7 +17,7 @@ __all__ = ["Scale", "bar", "convergence", "dot", "heat_map", "pair", "scale_of",
 Scale = Callable[[float], float]
 LINES = 60  # of each kind in a picture of a search
 STEPS = 120  # points of a line
-LEFT, WIDTH, TOP, HEIGHT = 11.0, 86.0, 8.0, 180.0  # of a graph with axes, per cent and pixels
+LEFT, WIDTH, TOP, HEIGHT = 9.0, 89.0, 8.0, 180.0  # of a graph with axes, per cent and pixels
 CELL = 18  # height of a cell of the heat map, pixels
 TRIANGLE = 62.0  # width of the heat map, per cent; names take the rest
 

@@ -16,8 +16,8 @@ __all__ = ["facts_of", "pictures_of"]
 
 CHOSEN, OTHERS = 200, 100  # rows of the ranking
 LISTED = 100  # warnings, columns left out, clusters, methods compared
-FREQUENT = 30  # features with a bar for how often they come out
-LONGEST = 40_000  # characters of a call or configuration
+FREQUENT = 25  # features with a bar for how often they come out
+LONGEST = 40_000  # characters of a request
 
 
 def facts_of(selection: Selection) -> dict[str, Any]:
@@ -33,6 +33,7 @@ def facts_of(selection: Selection) -> dict[str, Any]:
         "asked": words.asked(selection),
         "found": words.found(selection),
         "sure": words.sure(selection),
+        "score_words": words.score_words(selection),
         "method": METHODS.get(selection.method),
         "chosen": chosen[:CHOSEN],
         "others": others[:OTHERS],
@@ -46,10 +47,11 @@ def facts_of(selection: Selection) -> dict[str, Any]:
         },
         "with_cost": any(feature.cost != 1 for feature in selection.features),
         "distributions": [_distribution(found) for found in details.get("distributions", ())],
+        "crowded": _crowded(selection),
         "twins": words.twins(details["redundancy"]) if "redundancy" in details else [],
         "frequency": _frequency(selection),
         "checks": _checks(details),
-        "again": {"python": _bounded(python_call(selection.request)), "yaml": _bounded(yaml_config(selection.request))},
+        "again": _again(selection.request),
     }
 
 
@@ -79,6 +81,13 @@ def _distribution(found: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": found["name"], "levels": shares, "most": most, "seen": words.seen(levels) if levels else ""}
 
 
+def _crowded(selection: Selection) -> int:
+    """How many of the distributions would show more in bins of equal frequency."""
+    if selection.request.get("binning") != "equal-width":
+        return 0
+    return words.crowded(selection.details.get("distributions", ()))
+
+
 def _frequency(selection: Selection) -> list[tuple[str, float]]:
     """How often each feature comes out of resampled runs: the chosen ones first, then those that nearly were."""
     found = selection.details.get("stability", {}).get("frequency", {})
@@ -105,7 +114,9 @@ def _sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
     return {"points": sizes["points"], "chosen": sizes["chosen"]}
 
 
-def _bounded(text: str) -> str:
-    if len(text) <= LONGEST:
-        return text
-    return f"# Too long to show here ({len(text):,} characters): the request stands in selection.json."
+def _again(request: Mapping[str, Any]) -> dict[str, str]:
+    length = len(repr(request))
+    if length <= LONGEST:
+        return {"python": python_call(request), "yaml": yaml_config(request)}
+    words = f"# Too long to show here ({length:,} characters): the request stands in selection.json."
+    return {"python": words, "yaml": words}

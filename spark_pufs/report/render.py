@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from spark_pufs.report.facts import facts_of, pictures_of
-from spark_pufs.report.words import number, share, short
+from spark_pufs.report.words import fixed, number, share, short
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Selection
@@ -50,7 +50,7 @@ def _template(name: str, escape: bool) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(cell=_cell, fence=_fence, number=number, share=share, short=short)
+    environment.filters.update(cell=_cell, fence=_fence, fixed=fixed, number=number, share=share, short=short)
     return environment.get_template(name)
 
 

@@ -14,11 +14,28 @@ from spark_pufs.core.stability import GOOD, POOR
 if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
 
-__all__ = ["Sign", "asked", "found", "headline", "listed", "number", "seen", "share", "short", "sure", "twins"]
+__all__ = [
+    "Sign",
+    "asked",
+    "fixed",
+    "found",
+    "headline",
+    "listed",
+    "number",
+    "score_words",
+    "seen",
+    "share",
+    "short",
+    "sure",
+    "twins",
+]
 
 Tone = Literal["good", "fair", "poor"]
 FEW_LABELS = 30
+ALIKE = 0.02  # a difference of shares too small to speak of
+ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows little
 TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
+_STEPWISE = ("semi-jmi", "jmi", "mrmr", "cmim", "mint")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -44,7 +61,7 @@ def short(text: Any, most: int = 160) -> str:
 def number(value: float | None, digits: int = 4) -> str:
     """A figure in a few digits, and a dash where there is none.
 
-    >>> number(1234567.8), number(0.00012345), number(None), number(float("nan"))
+    >>> number(1234567.8), number(0.00012346), number(None), number(float("nan"))
     ('1,234,568', '0.0001235', '–', '–')
     """
     if value is None or math.isnan(value):
@@ -54,6 +71,11 @@ def number(value: float | None, digits: int = 4) -> str:
     if abs(value) >= 10**digits:
         return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.{digits}g}"
     return f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, decimals: int = 2) -> str:
+    """A figure with so many decimals, and a dash where there is none."""
+    return "–" if value is None or math.isnan(value) else f"{value:.{decimals}f}"
 
 
 def share(part: float, whole: float) -> str:
@@ -93,6 +115,7 @@ def asked(selection: Selection) -> list[str]:
         f"{name} {value}"
         for name, value in (
             ("at most", f"{request['k']:,} features" if request.get("k") else ""),
+            ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
@@ -112,13 +135,20 @@ def found(selection: Selection) -> list[str]:
     if not names:
         return [f"{selection.method} chose nothing."]
     costs = any(feature.cost != 1 for feature in selection.features)
-    says = [f"{selection.method} puts {listed(names, 3)} first."]
+    says = [f"{selection.method} ranks {listed(names[:3])} first."]
     if costs:
         says.append(f"Together they cost {number(selection.cost)}.")
     if "lift" in details:
-        says.append(
-            f"Labelled rows gather in clusters on these columns, {details['lift']:.1f} times as densely as chance."
-        )
+        says.append(f"Clusters on these columns gather labelled rows {details['lift']:.1f} times as well as chance.")
+    elif details.get("distributions"):
+        first = details["distributions"][0]
+        says.append(f"{short(first['name'], 60)}: {seen(first['levels'])}")
+    alike = (
+        [pair for pair in twins(details["redundancy"], most=300) if pair[2] >= TWINS] if "redundancy" in details else []
+    )
+    if alike:
+        pairs = "1 pair of chosen features tells" if len(alike) == 1 else f"{len(alike)} pairs of chosen features tell"
+        says.append(f"{pairs} much the same.")
     if "choice" in details:
         says.append(str(details["choice"]["why"]))
     return says
@@ -129,12 +159,34 @@ def sure(selection: Selection) -> list[Sign]:
     return [*_stability_sign(selection), *_check_sign(selection), *_border_sign(selection), *_doubts(selection)]
 
 
+def score_words(selection: Selection) -> str:
+    """What a score is, in one sentence."""
+    theta = selection.details.get("theta")
+    if theta and all(feature.score == theta.get(feature.name) for feature in selection.features):
+        return "A score is theta, the probability that the search gives a feature."
+    if theta:
+        return (
+            "A score is a feature's effect on how well clusters gather the labelled rows: above 0 it does more than "
+            "the mean feature; the unit is the spread over all features. Theta is the probability the search gives it."
+        )
+    steps = "; each is scored given those chosen before it" if selection.method in _STEPWISE else ""
+    return f"The higher the score, the more a feature tells{steps}."
+
+
 def seen(levels: Sequence[Mapping[str, Any]]) -> str:
     """What a distribution shows: the level where labelled rows are most in excess."""
     labelled, unlabelled = (sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled"))
     most = max(levels, key=lambda level: level["labelled"] / labelled - level["unlabelled"] / unlabelled)
+    if most["labelled"] / labelled - most["unlabelled"] / unlabelled < ALIKE:
+        return "Labelled and unlabelled rows fall alike into these levels."
     own, others = share(most["labelled"], labelled), share(most["unlabelled"], unlabelled)
     return f"{own} of the labelled rows are in “{short(most['level'], 40)}”, {others} of the unlabelled."
+
+
+def crowded(distributions: Sequence[Mapping[str, Any]]) -> int:
+    """Distributions with nearly all unlabelled rows in one level: those of heavy tails cut into equal widths."""
+    shares = [[level["unlabelled"] for level in found["levels"]] for found in distributions]
+    return sum(max(rows, default=0) > ONE_LEVEL * sum(rows) for rows in shares)
 
 
 def twins(redundancy: Mapping[str, Any], most: int = 8) -> list[tuple[str, str, float]]:

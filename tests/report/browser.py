@@ -43,7 +43,7 @@ def browser_path() -> str | None:
 
 
 class Browser:
-    """One page of a fresh profile; ``requests`` and ``complaints`` gather what the page asked for and what went wrong."""
+    """One page of a fresh profile; ``requests`` gathers what pages asked for, ``complaints`` what went wrong."""
 
     def __init__(self, program: str, profile: Path) -> None:
         orders, self._out = os.pipe()

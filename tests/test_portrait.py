@@ -34,7 +34,7 @@ def levels(selection: Selection, name: str) -> list[tuple[Any, ...]]:
 
 
 def test_distributions_by_hand() -> None:
-    found = select(table(), label="label", negative=-1, method="mim", k="all", bins=2, k="all")
+    found = select(table(), label="label", negative=-1, method="mim", bins=2, k="all")
     assert levels(found, "flag") == [("0", 0, 6, 1), ("1", 3, 0, 0)]
     assert levels(found, "share") == [("below 0.5", 0, 4, 1), ("0.5 and up", 3, 1, 0), ("missing", 0, 1, 0)]
     assert levels(found, "word") == [("red", 2, 3, 1), ("blue", 1, 1, 0), ("(blank)", 0, 1, 0), ("missing", 0, 1, 0)]
@@ -42,7 +42,7 @@ def test_distributions_by_hand() -> None:
 
 
 def test_redundancy_is_one_for_a_copy_and_agrees_with_a_peer() -> None:
-    found = select(table(), label="label", negative=-1, method="mim", k="all", bins=2, k="all").details["redundancy"]
+    found = select(table(), label="label", negative=-1, method="mim", bins=2, k="all").details["redundancy"]
     values = pd.DataFrame(found["values"], found["names"], found["names"])
     assert values.loc["word", "copy"] == 1
     codes = table()[["flag", "word"]].astype(str)
@@ -99,7 +99,7 @@ def test_many_levels_are_pooled_and_no_row_is_lost(kind: str, count: int) -> Non
     frame = pd.DataFrame({"x": values if kind == "numeric" else [f"c{v}" for v in values]})
     frame["x"] = frame["x"].mask(rng.random(len(frame)) < 0.05)
     frame["label"] = (rng.random(len(frame)) < 0.3).astype(int)
-    found = select(frame, label="label", method="mim", k="all", bins=count, max_categories=count - 2, k="all")
+    found = select(frame, label="label", method="mim", bins=count, max_categories=count - 2, k="all")
     shown = levels(found, "x")
     assert len(shown) <= MOST_LEVELS + 1
     assert shown[-1][0] == "missing"
@@ -111,7 +111,7 @@ def test_many_levels_are_pooled_and_no_row_is_lost(kind: str, count: int) -> Non
 
 def test_infinities_belong_to_the_outer_intervals() -> None:
     frame = pd.DataFrame({"x": [0.0, 1.0, np.inf, -np.inf] * 5, "label": [0, 1, 1, 0] * 5})
-    found = select(frame, label="label", method="mim", k="all", bins=2, k="all")
+    found = select(frame, label="label", method="mim", bins=2, k="all")
     assert levels(found, "x") == [("up to 0", 0, 10, 0), ("1 and up", 10, 0, 0)]
 
 

@@ -258,6 +258,7 @@ METHODS = (
         "a small set without redundancy, the prior known; decides the number of features itself unless k is given",
         _run(_point),
         _OPTIONS,
+        own_size=True,
     ),
     Method(
         "apucfs",
@@ -267,5 +268,6 @@ METHODS = (
         "as pucfs, the prior known roughly or not at all",
         _run(_average),
         {**_OPTIONS, **_BETA},
+        own_size=True,
     ),
 )

@@ -22,8 +22,8 @@ def jelsr(
     *,
     neighbours: int = 10,
     dimensions: int = 5,
-    alpha: float = 1.0,
-    beta: float = 1.0,
+    alpha: float = 0.1,
+    beta: float = 0.1,
     iterations: int = 20,
 ) -> Scored:
     """min tr(Y'LY) + beta (|XW - Y|^2 + alpha |W|_2,1) over W and Y'Y = I, scores |w_j| (Hou, Nie, Yi & Wu 2011).
@@ -62,7 +62,7 @@ def ndfs(
     neighbours: int = 10,
     clusters: int = 5,
     alpha: float = 1.0,
-    beta: float = 1.0,
+    beta: float = 0.1,
     gamma: float = 1e8,
     iterations: int = 50,
 ) -> Scored:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ FLAGS = (
     "--remote-debugging-pipe",
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
+PATIENCE = 120  # seconds without a word from the browser
+TALLEST = 15_000  # pixels
 # The browser reads commands from descriptor 3 and answers on 4.
 LAUNCH = """
 import fcntl, os, sys
@@ -59,19 +62,18 @@ class Browser:
         self._past: list[str] = []
         self.requests: list[str] = []
         self.complaints: list[str] = []
-        targets = self.ask("Target.getTargets")["targetInfos"]
-        page = next(target for target in targets if target["type"] == "page")
-        self._session = self.ask("Target.attachToTarget", targetId=page["targetId"], flatten=True)["sessionId"]
+        page = self.ask("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.ask("Target.attachToTarget", targetId=page, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
 
-    def open(self, page: Path, width: int, height: int, dark: bool = False) -> None:
-        """Load a page on a screen of this size and theme."""
+    def open(self, page: Path, width: int, height: int, dark: bool = False, media: str = "") -> None:
+        """Load a page on a screen of this size and theme, or as it would be printed."""
         self.ask(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.ask("Emulation.setEmulatedMedia", media="", features=[scheme])
+        self.ask("Emulation.setEmulatedMedia", media=media, features=[scheme])
         self._past.clear()
         self.ask("Page.navigate", url=page.absolute().as_uri())
         self._wait(lambda: "Page.loadEventFired" in self._past)
@@ -83,8 +85,10 @@ class Browser:
         return answer["result"].get("value")
 
     def photograph(self, file: Path) -> None:
-        """The whole page, however long."""
-        data = self.ask("Page.captureScreenshot", captureBeyondViewport=True, format="png")["data"]
+        """The page from its top, as far as a picture can hold it."""
+        size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], TALLEST), "scale": 1}
+        data = self.ask("Page.captureScreenshot", captureBeyondViewport=True, format="png", clip=clip)["data"]
         file.write_bytes(base64.b64decode(data))
 
     def print_to(self, file: Path) -> None:
@@ -95,7 +99,7 @@ class Browser:
         try:
             self._session = ""
             self.ask("Browser.close")
-        except (OSError, EOFError):
+        except (OSError, EOFError):  # a TimeoutError is an OSError
             self._process.terminate()
         self._process.wait(30)
         os.close(self._out)
@@ -119,6 +123,8 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
+            if not select.select([self._in], [], [], PATIENCE)[0]:
+                raise TimeoutError(f"the browser has not answered in {PATIENCE} s")
             part = os.read(self._in, 1 << 20)
             if not part:
                 raise EOFError("the browser has ended")
@@ -133,6 +139,6 @@ class Browser:
         if name == "Network.requestWillBeSent":
             self.requests.append(facts["request"]["url"])
         if name in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
-            self.complaints.append(json.dumps(facts)[:500])
+            self.complaints.append(json.dumps(facts)[:4000])
         if name == "Page.javascriptDialogOpening":
             self.complaints.append(f"dialog: {facts['message']}")

@@ -1,0 +1,98 @@
+"""The report in a real browser: it loads in silence, asks for nothing, fits a phone, has two themes and prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser, browser_path
+from examples import SCRIPT, full, huge, plain, searched
+
+pytestmark = pytest.mark.integration
+
+ARTEFACTS = Path(__file__).resolve().parents[2] / "test-artefacts"
+MAKERS = {"fscpu": searched, "semi-jmi": plain, "everything": full, "5000-features": huge}
+PHONE, PAGE = 390, 960  # pixels: width of a phone, height of a printed page between its margins
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    for name, make in MAKERS.items():
+        make().write_report(folder / f"{name}.html")
+    return {name: folder / f"{name}.html" for name in MAKERS}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    program = browser_path()
+    if program is None:
+        pytest.skip("no browser on PATH: looked for chromium, chromium-browser and google-chrome")
+    ARTEFACTS.mkdir(exist_ok=True)
+    driven = Browser(program, tmp_path_factory.mktemp("profile"))
+    yield driven
+    driven.close()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_phone_shows_it_without_sideways_scrolling(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    browser.open(pages[name], PHONE, 844)
+    assert browser.value("document.scrollingElement.scrollWidth") <= PHONE
+    assert browser.value("[...document.querySelectorAll('details')].forEach(d => d.open = true)") is None
+    assert browser.value("document.scrollingElement.scrollWidth") <= PHONE
+    browser.photograph(ARTEFACTS / f"{name}-phone.png")
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_it_loads_in_silence_and_asks_for_nothing(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    browser.requests.clear()
+    browser.complaints.clear()
+    browser.open(pages[name], 1100, 800)
+    assert browser.value("document.scrollingElement.scrollWidth <= innerWidth")
+    assert browser.value("performance.getEntriesByType('resource').length") == 0
+    assert browser.requests == [pages[name].as_uri()]
+    assert browser.complaints == []
+
+
+def test_a_complaint_and_a_request_would_be_seen(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text("<script>oh.no</script><img src='http://example.org/x.png'>")
+    browser.requests.clear()
+    browser.open(tmp_path / "bad.html", 800, 600)
+    assert "http://example.org/x.png" in browser.requests
+    assert any("oh is not defined" in complaint for complaint in browser.complaints)
+
+
+def test_a_column_called_script_is_shown_not_run(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.complaints.clear()
+    browser.open(pages["everything"], 1100, 800)
+    assert browser.value("document.scripts.length") == 0
+    assert SCRIPT in browser.value("document.querySelector('.ranking').innerText")
+    assert browser.complaints == []
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_light_and_dark(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    grounds = []
+    for dark in (False, True):
+        browser.open(pages[name], 1100, 800, dark)
+        grounds.append(browser.value("getComputedStyle(document.body).backgroundColor"))
+        file = ARTEFACTS / f"{name}-{'dark' if dark else 'light'}.png"
+        browser.photograph(file)
+        assert file.read_bytes().startswith(b"\x89PNG")
+    assert grounds == ["rgb(255, 255, 255)", "rgb(16, 21, 28)"]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_print_is_light_unfolded_and_cuts_no_picture(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    browser.open(pages[name], 690, PAGE, dark=True, media="print")
+    assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    folded = (
+        "[...document.querySelectorAll('details tr')].filter(row => row.getBoundingClientRect().height === 0).length"
+    )
+    assert browser.value(folded) == 0
+    pictures = "[...document.querySelectorAll('figure.picture, figure.card')]"
+    assert browser.value(f"{pictures}.every(p => getComputedStyle(p).breakInside === 'avoid')")
+    assert browser.value(f"Math.max(0, ...{pictures}.map(p => p.getBoundingClientRect().height))") < PAGE
+    browser.print_to(ARTEFACTS / f"{name}.pdf")
+    assert (ARTEFACTS / f"{name}.pdf").read_bytes().startswith(b"%PDF")

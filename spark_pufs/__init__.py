@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
-    from spark_pufs.api import check_clusters, likely_positives, methods, select
+    from spark_pufs.api import check_clusters, compare, likely_positives, methods, select
     from spark_pufs.core.power import power, power_report, sample_size
     from spark_pufs.core.pu_scores import scores
     from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, PufsError, Stopped
@@ -23,6 +23,7 @@ __all__ = [
     "Stopped",
     "__version__",
     "check_clusters",
+    "compare",
     "likely_positives",
     "methods",
     "power",
@@ -41,6 +42,7 @@ _HOMES = {
     "power_report": "core.power",
     "scores": "core.pu_scores",
     "check_clusters": "api",
+    "compare": "api",
     "sample_size": "core.power",
     "Selection": "selection",
     "ConfigError": "errors",

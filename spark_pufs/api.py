@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -14,15 +14,24 @@ from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Missing, Prior, Request, several
-from spark_pufs.run import check_table, select_with
+from spark_pufs.run import check_table, compare_with, select_with
 from spark_pufs.selection import Selection
 from spark_pufs.selectors import METHODS
+from spark_pufs.selectors.auto import CANDIDATES
+from spark_pufs.selectors.comparison import Comparison, Protocol, candidate
 from spark_pufs.types import LabelRule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "engine_for", "likely_positives", "methods", "select"]
+__all__ = ["check_clusters", "compare", "engine_for", "likely_positives", "methods", "select"]
+
+
+COMPARED = CANDIDATES
+_COMMON = (
+    "exclude", "keep", "categorical", "k", "budget", "costs", "must", "never", "prior", "seed", "bins", "binning",
+    "max_categories", "missing", "pair_memory_mb",
+)  # fmt: skip
 
 
 def select(
@@ -37,7 +46,7 @@ def select(
     exclude: Iterable[str] = (),
     keep: Iterable[str] = (),
     categorical: Iterable[str] = (),
-    k: int | None = None,
+    k: int | Literal["auto", "all"] | None = None,
     budget: float | None = None,
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
@@ -49,6 +58,7 @@ def select(
     max_categories: int = 32,
     missing: Missing = "value",
     pair_memory_mb: int = 256,
+    stability: int = 0,
     checkpoint: str | Path | None = None,
     **options: Any,
 ) -> Selection:
@@ -56,9 +66,11 @@ def select(
 
     ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there). ``label``: the column that
     says which rows are labelled; ``positive``, ``negative`` and ``unlabelled`` are its values (one or several), null
-    always being unlabelled. ``features``, ``exclude``, ``keep``, ``categorical``: names or globs. ``checkpoint``: a
-    folder where a search keeps its state, so that the same call goes on where it was stopped. Other keywords go to the
-    method.
+    always being unlabelled. ``features``, ``exclude``, ``keep``, ``categorical``: names or globs. ``k``: how many
+    features, "all", or "auto" for a number proposed from held-out evidence, as when neither ``k`` nor ``budget`` is
+    given. ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
+    ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped. Other
+    keywords go to the method.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, None] * 50})
@@ -84,9 +96,50 @@ def select(
         max_categories=max_categories,
         missing=missing,
         pair_memory_mb=pair_memory_mb,
+        stability=stability,
         options=options,
     )
     return select_with(engine_for(table), request, checkpoint)
+
+
+def compare(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    methods: Iterable[str | Mapping[str, Any]] = COMPARED,
+    folds: int = 5,
+    repeats: int = 2,
+    rows: int = 10_000,
+    classifier: str = "auto",
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    features: Iterable[str] | None = None,
+    **common: Any,
+) -> Comparison:
+    """Methods side by side on one table, judged on labels that were held out.
+
+    ``methods``: names, or mappings such as ``{"method": "fscpu", "clusters": 20}``. Every method selects in each of
+    ``folds`` x ``repeats`` training parts of at most ``rows`` rows; a ``classifier`` fitted to its choice is scored on
+    the part held out. Other keywords are those of ``select``; without ``k`` or ``budget`` half of the features.
+
+    >>> import numpy as np, pandas as pd
+    >>> X = np.random.default_rng(0).normal(size=(300, 4))
+    >>> table = pd.DataFrame(X, columns=list("abcd")).assign(label=X[:, 2] > 1)
+    >>> found = compare(table, label="label", positive=True, unlabelled=False, methods=["mim"], k=1, repeats=1)
+    >>> found.standings[0].auc > 0.9
+    True
+    """
+    unknown = [name for name in common if name not in _COMMON]
+    if unknown:
+        faults = [
+            Fault(f"Option '{name}'", "is not an option of compare", did_you_mean(name, _COMMON)) for name in unknown
+        ]
+        raise ConfigError(faults)
+    rule = LabelRule(label, several(positive), several(negative), several(unlabelled))
+    request = Request.of(rule, method="auto", include=("*",) if features is None else features, **common)
+    candidates = [candidate(one) for one in ([methods] if isinstance(methods, str | Mapping) else methods)]
+    return compare_with(engine_for(table), request, candidates, Protocol(folds, repeats, rows, classifier))
 
 
 def check_clusters(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,14 +20,14 @@ from spark_pufs.counter import Counter
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.output import RunFolder, write_selection
 from spark_pufs.request import Request
-from spark_pufs.run import check, execute, fingerprint, identity, prepare
+from spark_pufs.run import check, check_table, execute, fingerprint, identity, prepare
 from spark_pufs.selection import Selection
 from spark_pufs.table import Plan, pack
 
 if TYPE_CHECKING:
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["Report", "plan_text", "resume", "run_select"]
+__all__ = ["Report", "opened", "plan_text", "resolved", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -44,38 +45,51 @@ class Report:
 
 def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
     """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
-    from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.session import open_session
-
     request = config.request()
     check(request)
     _check_likely(config)
     folder = RunFolder(config.output.path)
     if not dry_run:
         folder.open()
-    note("starting Spark")
-    spark = open_session(config.spark.master, config.spark.conf)
-    source = config.source
-    with plain_errors(f"Source '{source.table or source.path}'"):
-        engine = SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
-        note("reading the table")
+    with opened(config, note) as engine:
         plan = prepare(engine, request)
         if dry_run:
             return Report(None, plan_text(plan, config))
         if folder.check(fingerprint(plan, request), config.output.overwrite):
             return Report(None, f"Already done: {config.output.path} holds this selection of this table.")
-        resolved = _resolved(config)
-        folder.write(PENDING, resolved)  # so that `resume` finds it; an older run's files stay whole until the end
+        settings = resolved(config)
+        folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
         selection = execute(engine, plan, request, note, keeper)
         if config.output.likely_positives:
             note("writing likely positives")
             _write_likely(engine, selection, request, config)
-    write_selection(selection, config.output.path, config.output.overwrite, {CONFIG: resolved})
+    write_selection(selection, config.output.path, config.output.overwrite, {CONFIG: settings})
     keeper.clear()
     folder.delete(PENDING)
     return Report(selection, f"{selection}\nResults: {config.output.path} (open report.html)")
+
+
+def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
+    """The cluster assumption on the features of a configuration, before any search; what to tell the user."""
+    with opened(config, note) as engine:
+        request = replace(config.request(), method="fscpu", k=None, propose_k=False, budget=None, options={})
+        return str(check_table(engine, request))
+
+
+@contextmanager
+def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
+    """The table of a configuration; what Spark cannot read becomes one clear error."""
+    from spark_pufs.spark.engine import SparkEngine
+    from spark_pufs.spark.io import plain_errors, read_table
+    from spark_pufs.spark.session import open_session
+
+    note("starting Spark")
+    spark = open_session(config.spark.master, config.spark.conf)
+    source = config.source
+    with plain_errors(f"Source '{source.table or source.path}'"):
+        note("reading the table")
+        yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
 
 
 def _check_likely(config: RunConfig) -> None:
@@ -97,7 +111,8 @@ def resume(path: Path, note: Callable[[str], None] = lambda what: None) -> Repor
     return run_select(load_config(started[0]), note=note)
 
 
-def _resolved(config: RunConfig) -> bytes:
+def resolved(config: RunConfig) -> bytes:
+    """The configuration with every default filled in, as YAML."""
     values = json.loads(config.model_dump_json())
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
 
@@ -118,11 +133,12 @@ def plan_text(plan: Plan, config: RunConfig) -> str:
     finally:
         table.blocks.release()
     labels = plan.labels
+    size = request.k or ("proposed" if request.propose_k else "all")
     lines = [
         f"table     {plan.profile.rows:,} rows, {labels.positive:,} labelled positive, "
         f"{labels.negative:,} labelled negative, {labels.unlabelled:,} unlabelled",
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
-        f"method    {request.method}, k = {request.k or 'all'}, {request.bins} bins, {request.binning}",
+        f"method    {request.method}, k = {size}, {request.bins} bins, {request.binning}",
         f"counting  {'all pairs in one pass' if one_pass else 'one pass per chosen feature'}",
         f"output    {config.output.path}",
         *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],

@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -25,15 +25,17 @@ from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors import method_named
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, compare_methods
 from spark_pufs.selectors.fscpu import check_counts, count_clusters
 from spark_pufs.selectors.resampling import resampled, stability_dict
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.sizes import sized
 from spark_pufs.selectors.task import make_task
+from spark_pufs.selectors.trial import ALL
 from spark_pufs.table import Plan, PUTable, inspect
 from spark_pufs.version import __version__
 
-__all__ = ["check", "check_table", "execute", "fingerprint", "identity", "prepare", "select_with"]
+__all__ = ["check", "check_table", "compare_with", "execute", "fingerprint", "identity", "prepare", "select_with"]
 
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
@@ -108,6 +110,25 @@ def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb:
     everything = np.ones(len(plan.features), np.bool_)
     counted, _ = count_clusters(task, everything, rows, cleaning, MixtureSettings(components=clusters))
     return check_counts(counted, request.seed)
+
+
+def compare_with(
+    engine: Engine,
+    request: Request,
+    candidates: Sequence[Candidate],
+    protocol: Protocol,
+    note: Callable[[str], None] = lambda what: None,
+) -> Comparison:
+    """Judge every candidate, and all features beside them, on held-out rows of one table."""
+    for candidate in candidates:
+        read_options(method_named(candidate.method), candidate.options)
+    request = replace(request, method="auto", options={})
+    plan = prepare(engine, request)
+    task = make_task(engine, plan, method_named("auto"), request, note=note)
+    try:
+        return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
+    finally:
+        task.table.blocks.release()
 
 
 def identity(plan: Plan, request: Request) -> dict[str, Any]:

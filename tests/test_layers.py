@@ -29,8 +29,8 @@ LAYERS = [
     {"run"},
     {"local", "spark"},
 ]
-# Conveniences on the answer, imported when called.
-ALLOWED = {("selection", "output"), ("selection", "report")}
+# Conveniences on the answer, imported when called; trials of a comparison run in-process, wherever they are.
+ALLOWED = {("selection", "output"), ("selection", "report"), ("selectors", "local")}
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 JOBS = sorted((ROOT / "jobs").rglob("*.py"))

@@ -17,9 +17,9 @@ LABEL = LabelRule("s")
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("k", 0, "Option 'k': must be a whole number of at least 1, got 0."),
-        ("k", 2.0, "must be a whole number of at least 1, got 2.0"),
-        ("k", True, "must be a whole number of at least 1, got True"),
+        ("k", 0, "Option 'k': must be a whole number of at least 1, auto or all, got 0."),
+        ("k", 2.0, "must be a whole number of at least 1, auto or all, got 2.0"),
+        ("k", True, "must be a whole number of at least 1, auto or all, got True"),
         ("budget", 0, "must be a number above 0, got 0"),
         ("budget", float("inf"), "must be a number above 0, got inf"),
         ("budget", float("nan"), "must be a number above 0, got nan"),

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.classifier import classifier_named
+from spark_pufs.core.classifier import CLASSIFIERS, classifier_named
 from spark_pufs.core.folds import corrected_error
 from spark_pufs.core.kernel import State
 from spark_pufs.core.label_rate import estimate_rho
 from spark_pufs.core.pu_scores import Counts, score_counts
 from spark_pufs.core.stability import nogueira
-from spark_pufs.errors import DataError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.trial import TrialSample, run_trial, trial_sample
 from spark_pufs.types import LABELLED_POSITIVE
 
-__all__ = ["LEAST_LABELS", "Candidate", "Comparison", "Protocol", "Standing", "compare_methods"]
+__all__ = ["LEAST_LABELS", "Candidate", "Comparison", "Protocol", "Standing", "candidate", "compare_methods"]
 
 LEAST_LABELS = 4  # different labelled rows below which none is held out
 
@@ -36,8 +36,23 @@ class Candidate:
 
     @property
     def name(self) -> str:
+        """The method, with its options where there are any."""
         shown = ", ".join(f"{key}={value}" for key, value in self.options.items())
         return f"{self.method} ({shown})" if shown else self.method
+
+
+def candidate(given: str | Mapping[str, Any]) -> Candidate:
+    """A name, or a mapping with ``method`` and its options.
+
+    >>> candidate({"method": "fscpu", "clusters": 20}).name
+    'fscpu (clusters=20)'
+    """
+    if isinstance(given, str):
+        return Candidate(given)
+    if not isinstance(given, Mapping) or not isinstance(given.get("method"), str):
+        fix = "Give a name, or a mapping with method and its options."
+        raise ConfigError(Fault("Option 'methods'", f"{given!r} is not a method", fix))
+    return Candidate(given["method"], {name: value for name, value in given.items() if name != "method"})
 
 
 @dataclass(frozen=True)
@@ -48,6 +63,28 @@ class Protocol:
     repeats: int = 2
     rows: int = 10_000
     classifier: str = "auto"
+
+    def __post_init__(self) -> None:
+        rules = [
+            ("folds", "a whole number from 2 to 20", _whole(self.folds, 2, 20), self.folds),
+            ("repeats", "a whole number from 1 to 100", _whole(self.repeats, 1, 100), self.repeats),
+            ("rows", "a whole number of at least 100", _whole(self.rows, 100), self.rows),
+            ("classifier", f"one of {', '.join(CLASSIFIERS)}", self.classifier in CLASSIFIERS, self.classifier),
+        ]
+        faults = [
+            Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"The default is {_DEFAULTS[name]!r}.")
+            for name, what, ok, got in rules
+            if not ok
+        ]
+        if faults:
+            raise ConfigError(faults)
+
+
+def _whole(value: Any, least: int, most: int = 10**9) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+_DEFAULTS = {one.name: one.default for one in fields(Protocol)}
 
 
 @dataclass(frozen=True)
@@ -123,7 +160,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Proto
     complete = {c.name: t for c, t in zip(candidates, trials, strict=True) if not any("failed" in x for x in t)}
     return Comparison(
         tuple(sorted(standings, key=lambda one: -one.auc if math.isfinite(one.auc) else math.inf)),
-        _protocol_text(protocol, sample, classifier, k, budget),
+        _protocol_text(protocol, sample, classifier, rho, k, budget),
         rho,
         protocol.folds,
         {name: tuple(float(x["auc"]) for x in found) for name, found in complete.items()},
@@ -197,12 +234,13 @@ def _f1(trials: list[State], protocol: Protocol, rho: float) -> tuple[float, flo
 
 
 def _protocol_text(
-    protocol: Protocol, sample: TrialSample, classifier: str, k: int | None, budget: float | None
+    protocol: Protocol, sample: TrialSample, classifier: str, rho: float, k: int | None, budget: float | None
 ) -> str:
     bound = f"k = {k}" if budget is None else f"budget {budget:g}" + (f", k = {k}" if k else "")
     return (
         f"{protocol.repeats} x {protocol.folds} folds of {sample.note}, {bound}; {classifier} on the chosen columns, "
-        "labelled against unlabelled rows that were held out. Errors are standard errors (AUC: Nadeau and Bengio)."
+        "labelled against unlabelled rows that were held out. Errors are standard errors (AUC: Nadeau and Bengio). "
+        f"PU-F1 takes {rho:.3f} of the positives as labelled: it ranks methods, its level is as sure as that share."
     )
 
 

@@ -61,8 +61,9 @@ def brute_force(
     def score(name: str) -> float:
         if criterion == "mim" or not chosen:
             return relevance(name)
-        if criterion in ("mrmr", "mint"):
-            return relevance(name) - float(np.mean([redundancy(name, other) for other in chosen]))
+        if criterion in ("mrmr", "mint", "miq"):
+            mean = float(np.mean([redundancy(name, other) for other in chosen]))
+            return relevance(name) / (mean + 1e-4) if criterion == "miq" else relevance(name) - mean
         given_each = [conditional(name, other) for other in chosen]
         return sum(given_each) if criterion == "jmi" else min([relevance(name), *given_each])
 
@@ -79,6 +80,9 @@ CASES = [
     ("mim", "mim", "labelled", {}),  # both classes are labelled
     ("mrmr", "mrmr", "y0", {"surrogate": "y0"}),
     ("mrmr", "mrmr", "labelled", {}),
+    ("mrmr", "mrmr", "labelled", {"criterion": "mid"}),
+    ("mrmr", "miq", "labelled", {"criterion": "miq"}),
+    ("mrmr", "miq", "y0", {"criterion": "miq", "surrogate": "y0"}),
     ("jmi", "jmi", "y0", {"surrogate": "y0"}),
     ("jmi", "jmi", "y1", {"surrogate": "y1"}),
     ("jmi", "jmi", "labelled", {}),
@@ -96,7 +100,7 @@ CASES = [
 @pytest.mark.parametrize(("method", "criterion", "surrogate", "options"), CASES)
 def test_against_brute_force(method: str, criterion: str, surrogate: str, options: dict[str, Any], seed: int) -> None:
     table = discrete(seed)
-    found = select(table, label="s", negative=-1, method=method, **options)
+    found = select(table, label="s", negative=-1, method=method, k="all", **options)
     names, scores = brute_force(table, criterion, surrogate)
     assert found.surrogate["name"] == surrogate
     assert found.names == names
@@ -119,8 +123,8 @@ def approximately(expected: tuple[list[str], list[float]]) -> tuple[list[str], A
 def test_text_features_count_as_they_are() -> None:
     table = discrete(5)
     words = table.assign(**{name: table[name].map("v{}".format) for name in table if name != "s"})
-    numbers = select(table, label="s", negative=-1, method="jmi")
-    text = select(words, label="s", negative=-1, method="jmi")
+    numbers = select(table, label="s", negative=-1, method="jmi", k="all")
+    text = select(words, label="s", negative=-1, method="jmi", k="all")
     assert text.names == numbers.names
     assert text.scores == pytest.approx(numbers.scores, rel=1e-12)
 
@@ -156,7 +160,7 @@ def test_any_order_of_columns_gives_the_same_set(order: list[int], k: int, metho
 
 def test_constant_columns_are_left_out_and_listed() -> None:
     table = discrete(9).assign(zero=0, word="same", empty=None, blank=np.nan)
-    found = select(table, label="s", negative=-1, method="jmi")
+    found = select(table, label="s", negative=-1, method="jmi", k="all")
     assert found.dropped == {"zero": "constant", "word": "constant", "empty": "constant", "blank": "constant"}
     assert set(found.names) == {f"f{i}" for i in range(6)}
 
@@ -184,7 +188,7 @@ def test_every_feature_has_a_line_chosen_ones_first() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_must_and_never(method: str) -> None:
     table = discrete(12)
-    free = select(table, label="s", negative=-1, method=method)
+    free = select(table, label="s", negative=-1, method=method, k="all")
     best, worst = free.names[0], free.names[-1]
     bound = select(table, label="s", negative=-1, method=method, k=2, must=worst, never=best)
     assert bound.names[0] == worst
@@ -204,7 +208,7 @@ def test_after_must_the_criterion_goes_on_from_there() -> None:
 
 def test_budget_takes_the_best_that_it_still_pays_for() -> None:
     table = discrete(14)
-    order = select(table, label="s", negative=-1, method="mim").names
+    order = select(table, label="s", negative=-1, method="mim", k="all").names
     costs = {order[0]: 3.0, order[1]: 4.0, order[2]: 2.0, order[3]: 2.0}
     found = select(table, label="s", negative=-1, method="mim", budget=6.0, costs=costs)
     # 3 + (4 does not fit) + 2 + (2 does not fit) + 1
@@ -244,7 +248,7 @@ def test_scaling_costs_and_budget_together_changes_nothing(
 def test_pairs_all_at_once_or_step_by_step(method: str) -> None:
     table = discrete(16)
     at_once, by_step = (
-        select(table, label="s", negative=-1, method=method, pair_memory_mb=memory) for memory in (256, 0)
+        select(table, label="s", negative=-1, method=method, k="all", pair_memory_mb=memory) for memory in (256, 0)
     )
     assert at_once.features == by_step.features
     what = [[step["what"] for step in found.run["passes"]] for found in (at_once, by_step)]

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
-from spark_pufs.selectors import auto, fscpu, markov, prfs, pucfs, pufs, ranking
+from spark_pufs.selectors import auto, baselines, fscpu, lgbm_opt, library, markov, prfs, pucfs, pufs, ranking
 from spark_pufs.selectors.base import Method
 
 __all__ = ["METHODS", "method_named"]
 
 METHODS: dict[str, Method] = {
-    method.name: method for module in (ranking, markov, fscpu, pucfs, prfs, pufs) for method in module.METHODS
+    method.name: method
+    for module in (ranking, markov, fscpu, pucfs, prfs, pufs, library, baselines, lgbm_opt)
+    for method in module.METHODS
 }
 METHODS["auto"] = auto.method(METHODS)
 

@@ -28,7 +28,7 @@ from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.selectors.base import Method, Option, Outcome, Task
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 
-__all__ = ["METHODS", "check_counts", "count_clusters"]
+__all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -53,7 +53,7 @@ class Objective:
 def _run(with_information: bool) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
         options = task.options
-        budget = _budget(task)
+        budget = mask_budget(task)
         settings = MixtureSettings(components=options["clusters"], covariance=options["covariance"])
         cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
         search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
@@ -132,7 +132,8 @@ def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
     return SEARCHES[options["search"]](budget, task.request.seed, start=start, **own)
 
 
-def _budget(task: Task) -> Budget:
+def mask_budget(task: Task) -> Budget:
+    """What a mask may cost: k features or a budget; half of the features if neither is given."""
     limits, request = task.limits, task.request
     if request.k is not None and request.budget is not None:
         fault = Fault("Options 'k' and 'budget'", "a search takes one of them, got both", "Leave one out.")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.information import between_features, class_given_feature, class_of_features
 from spark_pufs.core.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
-from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.base import Method, Option, Outcome, Task
 from spark_pufs.selectors.greedy import Criterion, forward
 from spark_pufs.selectors.surrogates import SURROGATE, needs_negatives, plain_choice, record, semi_choice
 from spark_pufs.types import Layout
@@ -20,6 +20,7 @@ from spark_pufs.types import Layout
 __all__ = ["METHODS"]
 
 Floats = NDArray[np.float64]
+NOTHING_SHARED = 1e-4  # nats added to a redundancy that divides: independent features stay comparable
 
 
 class MIM:
@@ -64,6 +65,17 @@ class MRMR(MIM):
         if not self._chosen:
             return self._relevance, self._error
         return self._relevance - self._redundant / self._chosen, self._error + self._spread / self._chosen
+
+
+class MIQ(MRMR):
+    """I(X_k;Y) over the mean over chosen j of I(X_k;X_j): the quotient form (Ding & Peng 2005)."""
+
+    def score(self) -> tuple[Floats, Floats]:
+        if not self._chosen:
+            return self._relevance, self._error
+        shared = self._redundant / self._chosen + NOTHING_SHARED
+        value = self._relevance / shared
+        return value, (self._error + value * self._spread / self._chosen) / shared
 
 
 class MINT(MRMR):
@@ -112,6 +124,10 @@ def _rank(criterion: type[MIM], choose: Callable[[Task], SurrogateChoice]) -> Ca
     return run
 
 
+def _mrmr(task: Task) -> Outcome:
+    return _rank(MRMR if task.options["criterion"] == "mid" else MIQ, plain_choice)(task)
+
+
 def _labelled_only(task: Task) -> SurrogateChoice:
     needs_negatives(task, "mint")
     phi = switching_threshold(task.table.plan.labels)
@@ -121,6 +137,7 @@ def _labelled_only(task: Task) -> SurrogateChoice:
 _ONE_PASS = "one pass over the rows"
 _PAIRS = "one pass while all pairs fit in memory, else one per feature chosen"
 _OPTIONS = {"surrogate": SURROGATE}
+_CRITERION = Option("mid", "mid (difference) or miq (quotient)", lambda value: value in ("mid", "miq"))
 
 METHODS = (
     Method(
@@ -152,12 +169,12 @@ METHODS = (
     ),
     Method(
         "mrmr",
-        "Relevance less mean redundancy (difference form)",
+        "Relevance less mean redundancy, or over it",
         "unlabelled rows may count as negative",
         _PAIRS,
         "a baseline; tends to choose independent noise when labels are few",
-        _rank(MRMR, plain_choice),
-        _OPTIONS,
+        _mrmr,
+        {**_OPTIONS, "criterion": _CRITERION},
     ),
     Method(
         "jmi",

@@ -1,0 +1,47 @@
+"""Baselines that are scikit-learn's own: the label as class, everything not labelled positive as the other class.
+
+Each is ``kernel(shared, unit)`` for one task: ``shared`` has X (n, D) scaled to [0, 1] and ``label`` (n,) states.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from spark_pufs.core.kernel import State
+from spark_pufs.types import LABELLED_POSITIVE
+
+__all__ = ["forest_elimination", "lasso_weights"]
+
+MOST_STEPS = 10_000
+
+
+def lasso_weights(shared: State, unit: State) -> State:
+    """Weights (D,) of an L1-penalised least-squares fit of the label; unit: ``alpha``."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import Lasso
+
+    model = Lasso(alpha=unit["alpha"], max_iter=MOST_STEPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # told by ``converged``
+        model.fit(shared["X"], (shared["label"] == LABELLED_POSITIVE).astype(np.float64))
+    return {"weight": model.coef_, "converged": bool(model.n_iter_ < MOST_STEPS)}
+
+
+def forest_elimination(shared: State, unit: State) -> State:
+    """Drop the features that a random forest finds least important until ``keep`` of the ``open`` ones are left.
+
+    Unit: ``open`` (d,) feature numbers, ``keep``, ``trees``, ``step`` features dropped per forest, ``seed``. Returns
+    for the open features (d,) ``rank`` (1 was kept, larger was dropped earlier) and ``importance`` in the last forest,
+    0 if dropped before.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.feature_selection import RFE
+
+    forest = RandomForestClassifier(unit["trees"], random_state=unit["seed"] % 2**32, n_jobs=1)
+    search = RFE(forest, n_features_to_select=unit["keep"], step=unit["step"])
+    search.fit(shared["X"][:, unit["open"]], shared["label"] == LABELLED_POSITIVE)
+    importance = np.zeros(len(unit["open"]))
+    importance[search.support_] = search.estimator_.feature_importances_
+    return {"rank": search.ranking_.astype(np.int64), "importance": importance}

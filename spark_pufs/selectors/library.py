@@ -1,0 +1,112 @@
+"""Baselines that well-kept libraries provide: K-Best, Lasso and recursive elimination with a random forest.
+
+Supervised methods, run as the FSCPU paper ran them (section 5.2.2): the label is the class, rows that are not labelled
+positive are the other class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spark_pufs.core.chi_square import ScaledSums, chi_square
+from spark_pufs.core.sklearn_peers import forest_elimination, lasso_weights
+from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.one_task import in_one_task
+from spark_pufs.selectors.sampling import draw_rows, feature_columns
+from spark_pufs.selectors.scored import by_score
+
+__all__ = ["METHODS"]
+
+_SLOW = "The Lasso fit did not converge: the smallest weights are uncertain. Raise alpha."
+
+
+def _k_best(task: Task) -> Outcome:
+    plan = task.table.plan
+    columns = feature_columns(task)[0]
+    low, high = plan.profile.low[list(columns)], plan.profile.high[list(columns)]
+    spread = np.isfinite(low) & np.isfinite(high) & (low < high)  # else: constant but for missing or infinite values
+    kernel = ScaledSums(columns, np.where(spread, low, 0.0), np.where(spread, high, 1.0), plan.states)
+    scores = chi_square(plan.source.scan(kernel, "sums by label"))
+    return Outcome(by_score(scores, task.limits), scores, np.zeros(len(scores)))
+
+
+def _lasso(task: Task) -> Outcome:
+    rows = draw_rows(task, task.options["rows"])
+    found = in_one_task(task, lasso_weights, rows, alpha=float(task.options["alpha"]))
+    scores = np.abs(found["weight"])
+    notes = {i: f"weight {weight:.3g}" for i, weight in enumerate(found["weight"].tolist())}
+    return Outcome(
+        by_score(scores, task.limits),
+        scores,
+        np.zeros(len(scores)),
+        notes=notes,
+        warnings=() if found["converged"] else (_SLOW,),
+        details={"sample": rows.note, "nonzero": int((scores > 0).sum())},
+    )
+
+
+def _forest(task: Task) -> Outcome:
+    options, limits = task.options, task.limits
+    rows = draw_rows(task, options["rows"])
+    open_ = np.flatnonzero(~limits.never)
+    keep = min(limits.k, len(open_)) if task.request.budget is None else 1  # costs need the order of all
+    settings = {"open": open_, "keep": keep, "trees": options["trees"], "step": options["step"]}
+    found = in_one_task(task, forest_elimination, rows, **settings)
+    scores = np.full(len(limits.never), -1.0 - len(limits.never))
+    scores[open_] = found["importance"] - found["rank"]
+    errors = np.zeros(len(scores))
+    return Outcome(by_score(scores, limits), scores, errors, details={"sample": rows.note})
+
+
+def _whole(least: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
+
+
+_ASSUMES = "unlabelled rows may count as negative"
+_ROWS = "a whole number of at least 100"
+
+METHODS = (
+    Method(
+        "k-best",
+        "Chi-square of each feature, scaled to [0, 1], with the label (as scikit-learn's SelectKBest with chi2)",
+        _ASSUMES,
+        "one pass over the rows",
+        "a baseline from a library",
+        _k_best,
+        numeric_only=True,
+    ),
+    Method(
+        "lasso",
+        "Size of the weights of an L1-penalised linear fit of the label (scikit-learn's Lasso)",
+        f"{_ASSUMES}; the label is linear in the features",
+        "one task on a bounded sample",
+        "a baseline from a library",
+        _lasso,
+        {
+            "alpha": Option(5e-5, "a number above 0", _positive),
+            "rows": Option(50_000, _ROWS, _whole(100)),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "dt-rfe",
+        "Recursive elimination of the features least important to a random forest (scikit-learn's RFE)",
+        _ASSUMES,
+        "one forest per feature dropped, in one task on a bounded sample",
+        "a baseline from a library; features that matter together",
+        _forest,
+        {
+            "trees": Option(100, "a whole number of at least 1", _whole(1)),
+            "step": Option(1, "a whole number of at least 1", _whole(1)),
+            "rows": Option(10_000, _ROWS, _whole(100)),
+        },
+        numeric_only=True,
+    ),
+)

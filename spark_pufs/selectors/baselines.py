@@ -16,7 +16,7 @@ from spark_pufs.core.baselines.fw_semifs import fw_semifs
 from spark_pufs.core.baselines.jsfs import jsfs
 from spark_pufs.core.baselines.laplacian_scores import cls, sselect
 from spark_pufs.core.baselines.rfs import rfs
-from spark_pufs.core.baselines.scored import Scored, canonical_order, settled
+from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
 from spark_pufs.core.baselines.trace_ratio import semifs
 from spark_pufs.core.kernel import State
 from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
@@ -52,9 +52,11 @@ def score_rows(shared: State, unit: State) -> State:
     if unit["method"] in COUNTED:
         options["select"] = unit["k"]
     rng = np.random.default_rng(unit["seed"])
-    found = KERNELS[unit["method"]](shared["X"][rows][:, columns], shared["label"][rows], rng, **options)
+    X = shared["X"][rows][:, columns]
+    found = KERNELS[unit["method"]](X, shared["label"][rows], rng, **options)
     scores = np.empty(len(columns))
-    scores[columns] = settled(found.scores)
+    # Where copies compete for one place their scores differ on purpose.
+    scores[columns] = settled(found.scores if unit["method"] in FORWARD + COUNTED else tied(found.scores, X))
     order = np.array([] if found.order is None else columns[list(found.order)], np.int64)
     return {"scores": scores, "order": order, "objective": np.array(found.objective)}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "Floats", "Free", "Labels", "Scored", "canonical_order", "converged", "forward", "settled"]
+__all__ = ["Bools", "Floats", "Free", "Labels", "Scored", "canonical_order", "converged", "forward", "settled", "tied"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -46,6 +46,13 @@ def settled(scores: Floats) -> Floats:
     """Scores without rounding noise: equal columns tie exactly, whatever the order of the sums behind them."""
     unit = _DIGITS * float(np.abs(scores).max(initial=0.0))
     return scores if unit == 0 else np.round(scores / unit) * unit
+
+
+def tied(scores: Floats, X: Floats) -> Floats:
+    """Equal columns get the mean of their scores: a solver's steps may blow rounding up to a difference."""
+    _, group, size = np.unique(X, axis=1, return_inverse=True, return_counts=True)
+    mean: Floats = np.bincount(group.ravel(), scores) / size
+    return mean[group.ravel()]
 
 
 def converged(objective: list[float], tolerance: float) -> bool:

@@ -3,23 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from planting import Planted, first
 
 from spark_pufs.core.baselines.correlation import correlations, feature_clusters, mrmr_ufs, rrpc
-from spark_pufs.core.baselines.scored import Free
-from tests.core.baselines.conftest import Planted
 
 RNG = np.random.default_rng(0)
-
-
-def first(k: int, features: int) -> Free:
-    """Any ``k`` features."""
-
-    def free(chosen: list[int]) -> NDArray[np.bool_]:
-        mask = np.full(features, len(chosen) < k)
-        mask[chosen] = False
-        return mask
-
-    return free
 
 
 def test_correlations_as_numpy() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from planting import Peer
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
 
 from spark_pufs.core.baselines.classes import known_classes, plausible_negatives
@@ -34,7 +35,7 @@ def test_normalised_laplacian_as_scipy() -> None:
     assert normalised_laplacian(S).toarray() == pytest.approx(scipy_laplacian(S, normed=True).toarray())
 
 
-def test_laplacian_score_as_scikit_feature(peer: tuple[NDArray[np.float64], NDArray[np.bool_]]) -> None:
+def test_laplacian_score_as_scikit_feature(peer: Peer) -> None:
     # scikit-feature's construct_W (heat_kernel, k=4, t=0.5: exp(-d^2 / 2t^2)) without its self-loops, and lap_score
     score = laplacian_score(peer[0], neighbour_graph(peer[0], 4, width=0.5))
     assert score == pytest.approx([0.421362, 0.387684, 0.524604, 0.354964, 0.252874], abs=1e-6)

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planting import Planted
 from scipy.special import expit
 
 from spark_pufs.core.baselines.graph import neighbour_graph
 from spark_pufs.core.baselines.jsfs import BIAS_PRECISION, fit_jsfs, jsfs
-from tests.core.baselines.conftest import Planted
 
 
 @settings(max_examples=12, deadline=None)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from planting import Planted
 from sklearn.metrics import normalized_mutual_info_score
 
 from spark_pufs.core.baselines.graph import laplacian_score, neighbour_graph
@@ -13,7 +14,6 @@ from spark_pufs.core.baselines.laplacian_scores import (
     normalised_information,
     sselect,
 )
-from tests.core.baselines.conftest import Planted
 
 RNG = np.random.default_rng(0)
 

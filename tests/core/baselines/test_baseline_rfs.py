@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from planting import Peer, Planted
 from scipy.optimize import minimize
 
 from spark_pufs.core.baselines.l21 import row_sizes, weighted_ridge
 from spark_pufs.core.baselines.rfs import fit_rfs, rfs
-from tests.core.baselines.conftest import Planted
 
 
 def one_hot(y: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -31,7 +31,7 @@ def test_objective_never_rises(seed: int, rows: int, features: int, gamma: float
     assert (np.diff(objective) <= 1e-9 * objective[0]).all()
 
 
-def test_no_general_minimiser_finds_less(peer: tuple[NDArray[np.float64], NDArray[np.bool_]]) -> None:
+def test_no_general_minimiser_finds_less(peer: Peer) -> None:
     A, Y = np.column_stack([peer[0], np.ones(30)]), one_hot(peer[1])
 
     def value(w: NDArray[np.float64]) -> float:
@@ -49,9 +49,7 @@ def test_no_general_minimiser_finds_less(peer: tuple[NDArray[np.float64], NDArra
         (1.0, [0.02485, 1.87997, 0.0, 0.41202, 0.08221, 1.06681]),
     ],
 )
-def test_weights_as_itmo_fs(
-    peer: tuple[NDArray[np.float64], NDArray[np.bool_]], gamma: float, expected: list[float]
-) -> None:
+def test_weights_as_itmo_fs(peer: Peer, gamma: float, expected: list[float]) -> None:
     # ITMO_FS RFS, 2,000 iterations. scikit-feature codes classes -1 and 1, so its weights are about twice as large.
     W, _ = fit_rfs(np.column_stack([peer[0], np.ones(30)]), one_hot(peer[1]), gamma, 5000)
     assert np.sqrt((W**2).sum(axis=1)) == pytest.approx(expected, abs=1e-3)

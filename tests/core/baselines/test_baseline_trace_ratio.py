@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from planting import Planted
 from sklearn.feature_selection import f_classif
 
 from spark_pufs.core.baselines.graph import neighbour_graph
 from spark_pufs.core.baselines.trace_ratio import between_share, propagate, semifs
-from tests.core.baselines.conftest import Planted
 
 
 def test_share_of_hard_classes_is_that_of_an_anova() -> None:

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from planting import Planted, first
 from sklearn.metrics import roc_auc_score
 
 from spark_pufs.core.baselines.es_mcrfs import HeldOut, Walker, auc, es_mcrfs
 from spark_pufs.core.baselines.fw_semifs import fw_semifs, votes
 from spark_pufs.core.baselines.q_network import QNetwork
-from tests.core.baselines.conftest import Planted
-from tests.core.baselines.test_baseline_correlation import first
 
 
 def test_votes_by_hand() -> None:

@@ -1,8 +1,8 @@
 """What a study is: units of work that run anywhere, long-form results, and tables that stand beside the published ones.
 
-A study is a frozen dataclass of plain settings, so that it travels to the workers and that its settings can be read from
-YAML. ``studies.reproduce`` runs its units; a field ``seed`` and a field ``data`` (the folder of public data, as text) are
-filled in from the configuration. A study with a field ``data`` is left out where no folder is named.
+A study is a frozen dataclass of plain settings: it travels to the workers, and its settings are read from YAML.
+``studies.reproduce`` runs its units; it fills in a field ``seed`` and a field ``data`` (the folder of public data, as
+text) from the configuration. A study with a field ``data`` is left out where no folder is named.
 """
 
 from __future__ import annotations

@@ -1,0 +1,91 @@
+"""Published numbers beside ours: the mean and spread of each, and how many standard errors lie between them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from spark_pufs.studies.base import ERROR
+
+__all__ = ["Figure", "beside", "figures", "markdown_table", "sentences"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean with the standard deviation over ``repeats``; NaN where it is not told."""
+
+    mean: float
+    sd: float = math.nan
+    repeats: int = 1
+
+    @property
+    def variance(self) -> float:
+        """Of the mean; a spread that is not told counts as none."""
+        return 0.0 if math.isnan(self.sd) else self.sd**2 / self.repeats
+
+    def text(self, digits: int) -> str:
+        """As papers print it.
+
+        >>> Figure(0.8449, 0.0191, 3).text(3), Figure(0.5).text(2)
+        ('0.845 ± 0.019', '0.50')
+        """
+        spread = "" if math.isnan(self.sd) else f" ± {self.sd:.{digits}f}"
+        return f"{self.mean:.{digits}f}{spread}"
+
+
+def figures(results: pd.DataFrame, by: Sequence[str], measure: str) -> dict[tuple[str, ...], Figure]:
+    """Mean and standard deviation of a measure over repeats, for each value of the columns ``by``."""
+    groups = results[results["measure"] == measure].groupby(list(by), sort=False)["value"]
+    table = groups.agg(["mean", "std", "size"])
+    keys = [key if isinstance(key, tuple) else (key,) for key in table.index]
+    return {key: Figure(*row) for key, row in zip(keys, table.itertuples(index=False, name=None), strict=True)}
+
+
+def beside(ours: Figure | None, paper: Figure | None, digits: int = 2) -> str:
+    """One cell: ours, the paper's, and the difference in standard errors where a spread is known.
+
+    >>> beside(Figure(0.90, 0.06, 4), Figure(0.85, 0.08, 4))
+    '0.90 ± 0.06 (paper 0.85 ± 0.08, +1.0 SE)'
+    >>> beside(Figure(0.90), None), beside(None, Figure(0.8))
+    ('0.90', '– (paper 0.80)')
+    """
+    own = "–" if ours is None else ours.text(digits)
+    if paper is None:
+        return own
+    error = math.sqrt(paper.variance + (0.0 if ours is None else ours.variance))
+    far = "" if ours is None or not error else f", {(ours.mean - paper.mean) / error:+.1f} SE"
+    return f"{own} (paper {paper.text(digits)}{far})"
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table as Markdown.
+
+    >>> print(markdown_table(["a", "b"], [["1", "2"]]), end="")
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]]) + "\n"
+
+
+def sentences(
+    results: pd.DataFrame, ours: Mapping[tuple[str, ...], Figure], paper: Mapping[tuple[str, ...], Figure]
+) -> str:
+    """What stands under a table: how far the two agree, and which units failed."""
+    both = [(ours[key], paper[key]) for key in paper if key in ours]
+    errors = np.array([math.sqrt(own.variance + their.variance) for own, their in both])
+    gap = np.array([own.mean - their.mean for own, their in both])
+    known = errors > 0
+    within = int((np.abs(gap[known]) <= 2 * errors[known]).sum())
+    said = (
+        [f"{within} of {int(known.sum())} cells lie within two standard errors of the paper's."] if known.any() else []
+    )
+    failed = results[results["measure"] == ERROR]
+    why = failed.groupby(["method", "message"], sort=False).size()
+    said += [f"{method} failed in {count} units: {message}" for (method, message), count in why.items()]
+    return "\n\n".join(said) + "\n" if said else ""

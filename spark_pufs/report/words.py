@@ -92,7 +92,7 @@ def share(part: float, whole: float) -> str:
 
 def listed(names: Sequence[Any], most: int = 5) -> str:
     """The first names, and how many more there are."""
-    shown = ", ".join(short(name, 60) for name in names[:most])
+    shown = ", ".join(short(name, 40) for name in names[:most])
     return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
@@ -206,7 +206,7 @@ def _stability_sign(selection: Selection) -> list[Sign]:
         return []
     low, index = (_or_zero(told[key]) for key in ("low", "nogueira"))
     tone: Tone = "good" if index >= GOOD and low >= POOR else "fair" if low >= POOR else "poor"
-    figure = f"{number(told['nogueira'], 2)} ({number(told['low'], 2)} to {number(told['high'], 2)})"
+    figure = f"{fixed(told['nogueira'])} ({fixed(told['low'])} to {fixed(told['high'])})"
     return [Sign(tone, f"Stability {figure} over {told['runs']} resampled runs: {told['verdict']}.")]
 
 
@@ -242,7 +242,7 @@ def _doubts(selection: Selection) -> list[Sign]:
     if labelled < FEW_LABELS:
         doubts.append(Sign("poor", f"Only {_rows(labelled)} labelled positive: expect changes with more labels."))
     if warnings:
-        doubts.append(Sign("fair", f"{warnings} warning{'s' if warnings > 1 else ''} to look at."))
+        doubts.append(Sign("fair", f"{warnings:,} warning{'s' if warnings > 1 else ''} to look at."))
     return doubts
 
 

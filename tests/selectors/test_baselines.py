@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,6 @@ from hypothesis import strategies as st
 import spark_pufs
 from spark_pufs.errors import ConfigError
 from spark_pufs.selectors.baselines import METHODS
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 NAMES = [method.name for method in METHODS]
 QUICK: dict[str, dict[str, Any]] = {
@@ -37,7 +34,7 @@ def make_table(rows: int = 120, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(X, columns=COLUMNS).assign(label=(y & (rng.random(rows) < 0.4)).astype(int))
 
 
-def choose(table: Any, method: str, **options: Any) -> spark_pufs.Selection:
+def choose(table: pd.DataFrame, method: str, **options: Any) -> spark_pufs.Selection:
     return spark_pufs.select(table, label="label", method=method, **{**QUICK.get(method, {}), **options})
 
 
@@ -138,14 +135,6 @@ def test_labelled_negatives_constants_and_missing_values(method: str) -> None:
     table.loc[::9, "x0"] = np.nan
     selection = choose(table, method, k=3, negative=[-1])
     assert "flat" not in selection.names
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize("method", ["sselect", "ndfs", "fw-semifs"])
-def test_the_same_on_spark(spark: SparkSession, method: str) -> None:
-    table = make_table(80)
-    rows = spark.createDataFrame(table).repartition(3)
-    assert choose(rows, method, k=3).features == choose(table, method, k=3).features
 
 
 @pytest.mark.parametrize("method", NAMES)

@@ -226,7 +226,7 @@ def _border_sign(selection: Selection) -> list[Sign]:
     outside = [f for f in selection.features if not f.selected and f.name not in barred]
     if not inside or not outside:
         return []
-    last, next_one = min(inside, key=_score), max(outside, key=_score)
+    last, next_one = max(inside, key=lambda feature: feature.rank), max(outside, key=_score)
     gap, error = last.score - next_one.score, math.hypot(last.standard_error, next_one.standard_error)
     if not error or gap < 0:
         return []

@@ -28,6 +28,12 @@ def test_the_border_between_chosen_and_not(first: Any, second: Any, tone: str) -
     assert "a, the last one chosen, and b, the first one left out" in sign.text
 
 
+def test_the_last_one_chosen_need_not_have_the_lowest_score() -> None:
+    """Scores of a stepwise choice belong to different steps: only the last step compares with what was left out."""
+    (sign,) = sure(ranked((0.2, 0.1, True), (1.0, 0.1, True), (0.9, 0.1, False)))
+    assert "b, the last one chosen, and c, the first one left out, cannot be told apart" in sign.text
+
+
 def test_no_border_where_scores_do_not_decide() -> None:
     assert not sure(ranked((1.0, 0.1, True), (2.0, 0.1, False)))
     assert not sure(ranked((1.0, 0.0, True), (0.5, 0.0, False)))

@@ -88,4 +88,6 @@ def mutual_graph(index: Ints, square: Floats, theta: float) -> Any:
     n, k = index.shape
     weight = np.exp(-square / theta**2)
     directed = sparse.csr_matrix((weight.ravel(), index.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
-    return directed.minimum(directed.T).tocsr()
+    graph = directed.minimum(directed.T).tocsr()
+    graph.eliminate_zeros()  # similarities too small for a float are none
+    return graph

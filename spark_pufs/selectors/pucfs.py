@@ -7,7 +7,6 @@ r_ci over it. Rows labelled negative count among all rows.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from typing import Any
 
@@ -22,80 +21,15 @@ from spark_pufs.core.surrogate import prior_ends
 from spark_pufs.counter import Counter
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.set_search import best_first, forward_backward
 from spark_pufs.types import Layout
 
-__all__ = ["METHODS", "best_first", "forward_backward"]
+__all__ = ["METHODS"]
 
 Floats = NDArray[np.float64]
 Belief = tuple[Floats, Floats, dict[str, Any]]  # priors, their weights, and what to tell of them
 
-_ROUNDING = 1e-12
 WEAK = 5.0  # observations that the default belief is worth
-
-
-def forward_backward(known: Correlations, limits: Limits) -> Subset:
-    """Add the best feature while the merit rises, drop the worst while that raises it, until neither does."""
-    found = Subset.empty(len(known.relevance))
-    while True:
-        grown = _grow(found, known, limits)
-        found = _shrink(grown, known, limits)
-        if len(found.features) == len(grown.features):
-            return grown
-
-
-def _grow(found: Subset, known: Correlations, limits: Limits) -> Subset:
-    while (free := limits.open(list(found.features))).any():
-        merits = np.where(free, found.merits_with(known), -np.inf)
-        best = int(np.argmax(merits))  # the first of equals
-        if best not in limits.must and not _rises(float(merits[best]), found.merit):
-            break
-        found = found.add(best, known)
-    return found
-
-
-def _shrink(found: Subset, known: Correlations, limits: Limits) -> Subset:
-    while len(found.features) > 1:
-        merits = found.merits_without(known)
-        merits[[feature in limits.must for feature in found.features]] = -np.inf
-        worst = int(np.argmax(merits))
-        if not _rises(float(merits[worst]), found.merit):
-            break
-        found = found.without(found.features[worst], known)
-    return found
-
-
-def _rises(merit: float, than: float) -> bool:
-    return merit > than + _ROUNDING * abs(than)
-
-
-def best_first(known: Correlations, limits: Limits, patience: int) -> Subset:
-    """Expand the best set not yet expanded, until ``patience`` expansions in a row bring no better one (Hall 1999)."""
-    start = _forced(known, limits)
-    best, waiting, seen, idle = start, [(-start.merit, start.features)], {frozenset(start.features)}, 0
-    while waiting and idle < patience:
-        parent = _subset(heapq.heappop(waiting)[1], known)
-        merits = parent.merits_with(known)
-        idle += 1
-        for feature in np.flatnonzero(limits.open(list(parent.features))).tolist():
-            members = frozenset((*parent.features, feature))
-            if members in seen:
-                continue
-            seen.add(members)
-            heapq.heappush(waiting, (-float(merits[feature]), (*parent.features, feature)))
-        if waiting and _rises(-waiting[0][0], best.merit):
-            best, idle = _subset(waiting[0][1], known), 0
-    return best
-
-
-def _forced(known: Correlations, limits: Limits) -> Subset:
-    return _subset(tuple(limits.must), known)
-
-
-def _subset(features: tuple[int, ...], known: Correlations) -> Subset:
-    found = Subset.empty(len(known.relevance))
-    for feature in features:
-        found = found.add(feature, known)
-    return found
 
 
 def _correlations(task: Task, priors: Floats, weights: Floats) -> Correlations:

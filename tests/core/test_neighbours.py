@@ -77,6 +77,11 @@ def test_a_mutual_graph_against_all_pairs() -> None:
     assert (graph != graph.T).nnz == 0
 
 
+def test_similarities_that_vanish_are_no_edges() -> None:
+    X = cloud(30)
+    assert mutual_graph(*nearest(X, 0, 30, 3), theta=1e-3).nnz == 0
+
+
 def test_the_width_of_similarities() -> None:
     assert median_reach(np.array([[0.0, 1.0], [1.0, 4.0], [1.0, 9.0]])) == 2.0
     assert median_reach(np.array([[0.0], [0.0], [4.0]])) == 2.0  # most rows have copies

@@ -17,7 +17,7 @@ from spark_pufs.core.artificial import CONDITIONS, make_artificial
 from spark_pufs.core.cfs import Correlations, Subset
 from spark_pufs.errors import ConfigError
 from spark_pufs.selectors.base import Limits
-from spark_pufs.selectors.pucfs import best_first, forward_backward
+from spark_pufs.selectors.set_search import best_first, forward_backward
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "pufs": {"alpha": "balance"},
@@ -288,6 +288,10 @@ def test_pufs_thins_what_it_links() -> None:
 def test_pufs_of_rows_that_are_all_alike_but_two() -> None:
     frame = pd.DataFrame({"a": [0.0] * 20 + [1.0], "b": [0.0] * 20 + [2.0], "s": [0] * 20 + [1]})
     assert choose(frame, "pufs", k=2).names == ["a", "b"]
+
+
+def test_pufs_without_an_edge_in_the_graph() -> None:
+    assert choose(table(17), "pufs", k=1, theta=1e-3).details["edges"] == 0
 
 
 @pytest.mark.parametrize(("option", "value"), [("alpha", 0), ("theta", "wide"), ("steps", 0), ("scale", "none")])

@@ -14,6 +14,7 @@ from rich.logging import RichHandler
 from rich.table import Table
 
 from spark_pufs.cli_make import make
+from spark_pufs.cli_reproduce import reproduce
 from spark_pufs.compare_job import EXAMPLE as COMPARE_EXAMPLE
 from spark_pufs.compare_job import CompareConfig, run_compare
 from spark_pufs.config import load_config, load_settings
@@ -81,6 +82,7 @@ def app(verbose: bool) -> None:
 
 
 app.add_command(make)
+app.add_command(reproduce)
 
 
 @app.command()

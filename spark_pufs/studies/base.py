@@ -1,8 +1,9 @@
 """What a study is: units of work that run anywhere, long-form results, and tables that stand beside the published ones.
 
 A study is a frozen dataclass of plain settings: it travels to the workers, and its settings are read from YAML.
-``studies.reproduce`` runs its units; it fills in a field ``seed`` and a field ``data`` (the folder of public data, as
-text) from the configuration. A study with a field ``data`` is left out where no folder is named.
+``studies.reproduce`` runs its units. A study that reads public data has a field ``data: str | None = None``, which is
+filled in with the folder that the configuration names; where none is named the study is left out. Settings that a YAML
+section must not mistype are checked with ``__pydantic_config__: ClassVar[Any] = {"extra": "forbid"}``.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def seed_of(seed: int, *words: str | int) -> int:
     >>> seed_of(0, "rows", 1) == seed_of(0, "rows", 1) != seed_of(0, "rows", 2)
     True
     """
-    return zlib.crc32(json.dumps([seed, *words]).encode())
+    return zlib.crc32(json.dumps([seed, *words]).encode()) % 2**31  # what every library takes
 
 
 def long_form(study: str, given: Row, seconds: float) -> Row:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from spark_pufs.studies.base import ERROR
 
-__all__ = ["Figure", "beside", "figures", "markdown_table", "sentences"]
+__all__ = ["Figure", "beside", "figures", "markdown_table", "read_published", "row_order", "sentences"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,32 @@ class Figure:
         """
         spread = "" if math.isnan(self.sd) else f" ± {self.sd:.{digits}f}"
         return f"{self.mean:.{digits}f}{spread}"
+
+
+def read_published(text: str, columns: Sequence[str], repeats: int) -> dict[tuple[str, ...], Figure]:
+    """Lines of ``method, method | mean sd mean sd ...`` by (column, method); several methods share a published row.
+
+    >>> read_published("mim, jmi | .5 .1", ["a"], 3)["a", "jmi"]
+    Figure(mean=0.5, sd=0.1, repeats=3)
+    """
+    found: dict[tuple[str, ...], Figure] = {}
+    for line in text.strip().splitlines():
+        methods, numbers = line.split("|")
+        pairs = np.array(numbers.split(), float).reshape(-1, 2).tolist()
+        for column, (mean, sd) in zip(columns, pairs, strict=True):
+            found |= {(column, method.strip()): Figure(mean, sd, repeats) for method in methods.split(",")}
+    return found
+
+
+def row_order(
+    ours: Mapping[tuple[str, ...], Figure], paper: Mapping[tuple[str, ...], Figure], last: Sequence[str] = ()
+) -> list[str]:
+    """Methods of keys (column, method): the paper's in its order, then the others by mean, then ``last``."""
+    methods = {method for _, method in ours}
+    published = dict.fromkeys(method for _, method in paper)
+    mean = {method: np.mean([one.mean for key, one in ours.items() if key[1] == method]) for method in methods}
+    others = sorted(methods - set(published) - set(last), key=lambda method: (-mean[method], method))
+    return [*(m for m in published if m in methods), *others, *(m for m in last if m in methods)]
 
 
 def figures(results: pd.DataFrame, by: Sequence[str], measure: str) -> dict[tuple[str, ...], Figure]:
@@ -82,10 +108,10 @@ def sentences(
     gap = np.array([own.mean - their.mean for own, their in both])
     known = errors > 0
     within = int((np.abs(gap[known]) <= 2 * errors[known]).sum())
-    said = (
-        [f"{within} of {int(known.sum())} cells lie within two standard errors of the paper's."] if known.any() else []
-    )
+    total = int(known.sum())
+    said = [f"{within} of {total} cells lie within two standard errors of the paper's."] if total else []
     failed = results[results["measure"] == ERROR]
-    why = failed.groupby(["method", "message"], sort=False).size()
-    said += [f"{method} failed in {count} units: {message}" for (method, message), count in why.items()]
+    for method, message in dict.fromkeys(zip(failed["method"], failed["message"], strict=True)):
+        count = int(((failed["method"] == method) & (failed["message"] == message)).sum())
+        said.append(f"{method} failed in {count} units: {message}")
     return "\n\n".join(said) + "\n" if said else ""

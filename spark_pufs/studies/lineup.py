@@ -1,0 +1,97 @@
+"""The methods of a study, each written as a name and settings: ``mrmr criterion=miq``.
+
+Settings are the method's own options or those common to all methods, as in ``semi-jmi binning=equal-frequency``;
+``prior=known`` is the true share of positives, for methods that have to be told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import yaml
+from numpy.typing import NDArray
+
+from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.local.engine import LocalEngine
+from spark_pufs.request import Request
+from spark_pufs.run import select_with
+from spark_pufs.selection import Selection
+from spark_pufs.selectors import METHODS, method_named
+from spark_pufs.selectors.base import read_options
+from spark_pufs.types import LabelRule
+
+__all__ = ["Entry", "all_methods", "entry", "longest_first", "select_rows"]
+
+LABEL = "label__"
+KNOWN = "known"
+_COMMON = {field.name for field in fields(Request)} - {"label", "method", "options"}
+# As the FSCPU paper ran them (section 5.2), and readings of our own beside them.
+VARIANTS = (
+    "mrmr criterion=miq",
+    "fscpu search=paper",
+    "fscpu-mi search=paper",
+    "semi-jmi binning=equal-frequency",
+    "fscpu-mi binning=equal-frequency",
+    "pucfs prior=known",
+)
+LEFT_OUT = ("mint", "listwise-iamb", "pairwise-iamb", "pucfs")  # need labelled negatives; pucfs needs its prior
+# Seconds on one core for 4,500 rows of 50 features, for the order of work alone; what is not named takes about one.
+SECONDS: dict[str, float] = {}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method, its own options, and settings common to all methods."""
+
+    method: str
+    options: dict[str, Any]
+    common: dict[str, Any]
+
+
+def entry(text: str) -> Entry:
+    """Read ``name setting=value ...``; the values are YAML.
+
+    >>> entry("fscpu-mi search=paper bins=8")
+    Entry(method='fscpu-mi', options={'search': 'paper'}, common={'bins': 8})
+    """
+    name, *settings = text.split() or [""]
+    method = method_named(name)
+    if not all("=" in setting for setting in settings):
+        found = f"'{text}' is not a name and settings"
+        raise ConfigError(Fault("Setting 'methods'", found, "Write for example: mrmr criterion=miq."))
+    given = {key: yaml.safe_load(value) for key, _, value in (setting.partition("=") for setting in settings)}
+    options = {key: value for key, value in given.items() if key not in _COMMON}
+    read_options(method, options)
+    return Entry(name, options, {key: value for key, value in given.items() if key in _COMMON})
+
+
+def all_methods() -> tuple[str, ...]:
+    """Every method that can do with positives alone, at its defaults, and the variants."""
+    return (*(name for name in METHODS if name not in LEFT_OUT), *VARIANTS)
+
+
+def longest_first(methods: Iterable[str]) -> list[str]:
+    """Methods in the order of work, checked."""
+    names = list(methods)
+    for name in names:
+        entry(name)
+    return sorted(names, key=lambda name: -SECONDS.get(name, SECONDS.get(name.split()[0], 1.0)))
+
+
+def select_rows(
+    X: pd.DataFrame, labelled: NDArray[np.bool_], positive: NDArray[np.bool_], text: str, k: int, seed: int
+) -> Selection:
+    """A selection in this very thread: workers are as many as there are cores already.
+
+    ``positive`` is the true class; nothing but its mean is used, and that where the method asks for the known prior.
+    """
+    wanted = entry(text)
+    common = dict(wanted.common)
+    if common.get("prior") == KNOWN:
+        common["prior"] = float(positive.mean())
+    request = Request.of(LabelRule(LABEL), method=wanted.method, k=k, seed=seed, options=wanted.options, **common)
+    return select_with(LocalEngine(X.assign(**{LABEL: labelled.astype(int)}), threads=1), request)

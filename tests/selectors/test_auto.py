@@ -1,0 +1,132 @@
+"""The automatic choice of a method, and of a number of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spark_pufs
+from spark_pufs.core.artificial import CONDITIONS, make_artificial
+from spark_pufs.selectors.auto import choose
+from spark_pufs.selectors.comparison import Comparison, Standing
+
+NAMES = {"fscpu (generations=8)": "fscpu", "semi-jmi": "semi-jmi", "lasso": "lasso"}
+
+
+def comparison(aucs: dict[str, list[float]], holds: int) -> Comparison:
+    lines = [Standing(name, float(np.mean(a)), 0.01, None, None, 1, 1, 1, None, "") for name, a in aucs.items()]
+    verdicts = ("holds",) * holds + ("does not hold",) * (5 - holds)
+    checks = {name: verdicts if "fscpu" in name else () for name in aucs}
+    ordered = tuple(sorted(lines, key=lambda one: -one.auc))
+    return Comparison(ordered, "", 0.3, 5, {name: tuple(a) for name, a in aucs.items()}, checks)
+
+
+CLEAR = [0.9, 0.91, 0.9, 0.92, 0.9]
+NEAR = [0.9, 0.9, 0.91, 0.91, 0.9]
+FAR = [0.7, 0.71, 0.7, 0.72, 0.7]
+
+
+@pytest.mark.parametrize(
+    ("jmi", "fscpu", "lasso", "holds", "methods"),
+    [
+        (CLEAR, FAR, FAR, 5, ("semi-jmi",)),  # a clear winner, whatever the assumption says
+        (CLEAR, NEAR, FAR, 5, ("fscpu",)),  # equal, and the assumption holds
+        (CLEAR, NEAR, FAR, 1, ("semi-jmi",)),  # equal, and it does not hold
+        (CLEAR, FAR, NEAR, 0, ("semi-jmi", "lasso")),  # two that cannot be told apart
+        (FAR, CLEAR, FAR, 0, ("fscpu",)),  # clearly better although the check says no
+    ],
+)
+def test_choice(jmi: list[float], fscpu: list[float], lasso: list[float], holds: int, methods: tuple[str, ...]) -> None:
+    found = comparison({"fscpu (generations=8)": fscpu, "semi-jmi": jmi, "lasso": lasso, "all": CLEAR}, holds)
+    choice = choose(found, NAMES)
+    assert choice.methods == methods
+    assert f"{holds} of 5 folds" in choice.why
+    assert "PU-AUC" in choice.why
+
+
+def table(condition: int = 0) -> pd.DataFrame:
+    data = make_artificial(CONDITIONS[condition], seed=5, negatives=800, positives=200)
+    return pd.DataFrame(data.X, columns=data.names).assign(label=data.s)
+
+
+def select(frame: Any, **options: Any) -> Any:
+    given = {"label": "label", "method": "auto", "methods": ["semi-mim", "semi-jmi", "lasso"], "folds": 3, **options}
+    return spark_pufs.select(frame, **given)
+
+
+def test_the_choice_is_told_with_its_evidence() -> None:
+    found = select(table(), k=10)
+    assert len(found.names) == 10
+    assert sum(name.startswith("relevant") for name in found.names) >= 9
+    assert found.details["choice"]["why"]
+    assert {row["method"] for row in found.details["comparison"]["rows"]} >= {"semi-mim", "lasso", "all"}
+    assert found.details["choice"]["why"] in found.to_json()
+
+
+def test_hidden_classes_and_names_play_no_part() -> None:
+    frame = table()
+    blank = frame.set_axis([*(f"c{i:02d}" for i in range(50)), "label"], axis=1)
+    place = {name: i for i, name in enumerate(frame.columns)}
+    assert [place[name] for name in select(frame, k=8).names] == [int(n[1:]) for n in select(blank, k=8).names]
+
+
+def test_text_features_are_left_to_methods_that_read_them() -> None:
+    frame = table().assign(word=lambda t: np.where(t["label"] == 1, "yes", "no"))
+    found = select(frame, k=5, methods=["lasso"])
+    assert "word" not in found.names
+    assert next(f.notes for f in found.features if f.name == "word") == "text, and lasso reads numbers"
+    assert "word" in select(frame, k=5, methods=["semi-mim"]).names
+
+
+def test_few_labels_leave_the_choice_to_assumptions() -> None:
+    frame = table().assign(label=[1, 1] + [0] * 998)
+    found = select(frame, k=5)
+    assert found.details["choice"]["method"] == "semi-jmi"
+    assert "too few" in found.details["choice"]["why"]
+
+
+def test_a_number_is_proposed_where_none_is_given() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(800, 10))
+    frame = pd.DataFrame(X, columns=[f"x{i}" for i in range(10)]).assign(label=(X[:, 3] + X[:, 7] > 2).astype(int))
+    found = spark_pufs.select(frame, label="label", method="semi-mim", binning="equal-frequency")
+    assert set(found.names[:2]) == {"x3", "x7"}
+    assert found.details["sizes"]["chosen"] == len(found.names) <= 4
+    assert "smallest number of features" in found.details["sizes"]["why"]
+    assert len(spark_pufs.select(frame, label="label", method="semi-mim", k="all").names) == 10
+
+
+def test_the_proposal_stays_within_a_budget() -> None:
+    frame = table()
+    found = spark_pufs.select(frame, label="label", method="semi-mim", k="auto", budget=6.0, costs={"*": 2.0})
+    assert found.cost <= 6.0
+    assert max(point["k"] for point in found.details["sizes"]["points"]) == 3
+
+
+def test_stability_is_counted_over_halves_of_the_rows() -> None:
+    found = spark_pufs.select(table(), label="label", method="semi-mim", k=5, stability=8)
+    steady = found.details["stability"]
+    assert steady["runs"] == 8
+    assert steady["low"] <= steady["nogueira"] <= steady["high"]
+    assert sum(steady["frequency"].values()) == pytest.approx(5)
+
+
+def test_an_answer_that_depends_on_the_draw_is_named() -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(rng.normal(size=(300, 12))).set_axis([f"n{i}" for i in range(12)], axis=1)
+    frame["label"] = (rng.random(300) < 0.2).astype(int)
+    found = spark_pufs.select(frame, label="label", method="semi-mim", k=4, stability=10)
+    assert any("depends on the draw" in warning for warning in found.warnings)
+
+
+@pytest.mark.spark
+def test_the_same_choice_on_spark(spark: Any) -> None:
+    frame = table()
+    there = select(spark.createDataFrame(frame).repartition(3), k=6, stability=4)
+    here = select(frame, k=6, stability=4)
+    assert there.names == here.names
+    assert there.details["choice"] == here.details["choice"]
+    assert there.details["stability"] == here.details["stability"]

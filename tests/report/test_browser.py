@@ -96,3 +96,10 @@ def test_print_is_light_unfolded_and_cuts_no_picture(browser: Browser, pages: di
     assert browser.value(f"Math.max(0, ...{pictures}.map(p => p.getBoundingClientRect().height))") < PAGE
     browser.print_to(ARTEFACTS / f"{name}.pdf")
     assert (ARTEFACTS / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("width", [PHONE, 1100])
+def test_bars_of_one_ranking_have_one_scale(browser: Browser, pages: dict[str, Path], width: int) -> None:
+    browser.open(pages["fscpu"], width, 844)
+    bars = "[...document.querySelector('.ranking').querySelectorAll('svg.bar')]"
+    assert browser.value(f"new Set({bars}.map(bar => Math.round(bar.getBoundingClientRect().width))).size") == 1

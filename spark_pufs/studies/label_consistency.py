@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -40,13 +40,14 @@ METHODS: dict[str, tuple[str, dict[str, Any], str]] = {
 class LabelConsistency:
     """The paper: ten features, 30 draws of the labels of each set."""
 
-    data: str
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    name: ClassVar[str] = "label_consistency"
+
+    data: str | None = None
     seed: int = 0
     k: int = 10
     repeats: int = chooses(30)
     sets: tuple[str, ...] = chooses(tuple(SETS))
-
-    name = "label-consistency"
 
     def units(self) -> list[Unit]:
         return [
@@ -58,7 +59,7 @@ class LabelConsistency:
 
     def run(self, unit: Unit) -> list[Row]:
         name, scenario, repeat = unit["dataset"], unit["condition"], unit["repeat"]
-        X, positive = read_set(self.data, name)
+        X, positive = read_set(str(self.data), name)
         prior = float(positive.mean())
         seed = seed_of(self.seed, name, scenario, repeat)
         data = labelled_as(X, positive, biased(prior, LABELLED, SCENARIOS[scenario] or prior), seed)
@@ -69,8 +70,8 @@ class LabelConsistency:
         return rows
 
     def _full(self, name: str, method: str) -> NDArray[np.bool_]:
-        X, _ = read_set(self.data, name)
-        return _mask(X, list(_with_all_labels(self.data, name, method, self.k)))
+        X, _ = read_set(str(self.data), name)
+        return _mask(X, list(_with_all_labels(str(self.data), name, method, self.k)))
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:
         ours = figures(results, ["condition", "dataset", "method"], "kuncheva")

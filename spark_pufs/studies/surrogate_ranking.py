@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -36,12 +36,13 @@ Floats = NDArray[np.float64]
 class SurrogateRanking:
     """The paper: 10 repetitions, 30 draws of the labels in each; it names only the ends of the range of N."""
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    name: ClassVar[str] = "surrogate_ranking"
+
     seed: int = 0
     draws: int = 30
     repeats: int = chooses(10)
     rows: tuple[int, ...] = chooses(ROWS)
-
-    name = "surrogate-ranking"
 
     def units(self) -> list[Unit]:
         return [{"rows": rows, "repeat": repeat} for repeat in range(self.repeats) for rows in self.rows]

@@ -7,7 +7,7 @@ figures print no numbers, so the formula of Theorems 2 and 4 stands beside what 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -73,13 +73,14 @@ PANELS = {
 class SurrogateTests:
     """The paper: 1,000 draws of the data for each effect, alpha 0.10."""
 
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    name: ClassVar[str] = "surrogate_tests"
+
     seed: int = 0
     draws: int = 1000
     alpha: float = 0.10
     panels: tuple[str, ...] = chooses(tuple(PANELS))
     effects: tuple[float, ...] = chooses(tuple(np.linspace(0, 0.05, 11).round(3).tolist()))
-
-    name = "surrogate-tests"
 
     def units(self) -> list[Unit]:
         return [{"panel": panel, "effect": effect} for panel in self.panels for effect in self.effects]

@@ -62,6 +62,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         max_categories: int = 32,
         missing: Missing = "value",
         pair_memory_mb: int = 256,
+        stability: int = 0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.method = method
@@ -81,6 +82,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.max_categories = max_categories
         self.missing = missing
         self.pair_memory_mb = pair_memory_mb
+        self.stability = stability
         self.options = options
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:

@@ -38,6 +38,7 @@ class Settings(TypedDict, total=False):
     maxCategories: int
     missing: str
     pairMemoryMb: int
+    stability: int
     options: dict[str, Any]
 
 
@@ -56,6 +57,7 @@ _FIELDS = {
     "maxCategories": "max_categories",
     "missing": "missing",
     "pairMemoryMb": "pair_memory_mb",
+    "stability": "stability",
     "options": "options",
 }
 
@@ -119,6 +121,9 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     pairMemoryMb: Param[int] = Param(  # noqa: N815
         Params._dummy(), "pairMemoryMb", "memory for counting all pairs in one pass.", TypeConverters.toInt
     )
+    stability: Param[int] = Param(
+        Params._dummy(), "stability", "halves of the rows to repeat the selection on, 0 for none.", TypeConverters.toInt
+    )
     options: Param[dict[str, Any]] = Param(Params._dummy(), "options", "the method's own settings.", _mapping)
 
     def __init__(self) -> None:
@@ -135,6 +140,7 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
             maxCategories=Request.max_categories,
             missing=Request.missing,
             pairMemoryMb=Request.pair_memory_mb,
+            stability=Request.stability,
         )
 
     def _request(self, include: list[str], categorical: list[str]) -> Request:

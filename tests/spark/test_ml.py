@@ -32,6 +32,11 @@ pytestmark = pytest.mark.spark
 
 CONNECT = "SPARK_PUFS_TEST_CONNECT" in os.environ
 NAMES = ["a", "b", "c.d", "e"]
+QUICK_START = {
+    "spark.ui.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.python.unix.domain.socket.enabled": "true",
+}
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +48,10 @@ def session(request: pytest.FixtureRequest) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    remote = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+    builder = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2")
+    for name, value in QUICK_START.items():
+        builder = builder.config(name, value)
+    remote = builder.getOrCreate()
     assert type(remote).__module__.startswith("pyspark.sql.connect")
     yield remote
     remote.stop()
@@ -138,9 +146,32 @@ def test_nominal_attributes_are_categories(session: Any) -> None:
     assert attributes == {"nominal": [{"vals": ["a", "b", "c"], "name": "code", "idx": 0}]}
 
 
-@pytest.mark.parametrize("method", METHODS)
+# Work cut down to what shows the rules; a method takes those of its options that are named here.
+QUICK: dict[str, Any] = {
+    "generation": 16,
+    "generations": 1,
+    "evaluations": 2,
+    "trees": 3,
+    "steps": 5,
+    "iterations": 5,
+    "samplings": 2,
+    "folds": 2,
+    "methods": ["semi-mim", "k-best"],
+}
+
+
+def quick(method: str) -> dict[str, Any]:
+    own = {"search": "paper"} if "evaluations" in METHODS[method].options else {}
+    return own | {name: value for name, value in QUICK.items() if name in METHODS[method].options}
+
+
+# Connect takes longer: there one method of each module, which read the rows in the same ways.
+HERE = list({method.run.__module__ if CONNECT else name: name for name, method in METHODS.items()}.values())
+
+
+@pytest.mark.parametrize("method", HERE)
 def test_every_method(vectors: Any, method: str) -> None:
-    options: dict[str, Any] = {"method": method, "k": 2, "prior": 0.5, "negative": -1, "seed": 3}
+    options: dict[str, Any] = {"method": method, "k": 2, "prior": 0.5, "negative": -1, "options": quick(method)}
     model = PUFeatureSelector(labelCol="both", outputCol="out", **options).fit(vectors)
     assert len(model.selectedNames) in (1, 2)
     assert [model.featureNames[i] for i in model.selectedIndices] == model.selectedNames

@@ -20,6 +20,7 @@ from spark_pufs.studies.base import Row, Unit, chooses, seed_of
 from spark_pufs.studies.drawing import png, subplots
 from spark_pufs.studies.published import figures, markdown_table
 from spark_pufs.studies.sechidis_sets import SETS, biased, chosen, labelled_as, read_set
+from spark_pufs.studies.settings import check_known
 
 __all__ = ["METHODS", "SCENARIOS", "LabelConsistency"]
 
@@ -50,6 +51,7 @@ class LabelConsistency:
     sets: tuple[str, ...] = chooses(tuple(SETS))
 
     def units(self) -> list[Unit]:
+        check_known("label_consistency.sets", self.sets, SETS)
         return [
             {"dataset": name, "condition": scenario, "repeat": repeat}
             for repeat in range(self.repeats)

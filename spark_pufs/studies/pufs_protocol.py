@@ -22,6 +22,7 @@ from spark_pufs.studies.base import Row, Unit, chooses, seed_of
 from spark_pufs.studies.drawing import png, subplots
 from spark_pufs.studies.lineup import longest_first, select_rows
 from spark_pufs.studies.published import Figure, figures, markdown_table
+from spark_pufs.studies.settings import check_known
 
 __all__ = ["ALL", "MEASURES", "SETS", "PufsProtocol", "mean_roc"]
 
@@ -57,6 +58,7 @@ class PufsProtocol:
     methods: tuple[str, ...] = chooses(METHODS)
 
     def units(self) -> list[Unit]:
+        check_known("pufs_protocol.sets", self.sets, SETS)
         return [
             {"dataset": name, "method": method, "repeat": repeat}
             for repeat in range(self.repeats)

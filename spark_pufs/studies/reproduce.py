@@ -27,7 +27,12 @@ from spark_pufs.output import MANIFEST, RunFolder
 from spark_pufs.studies.artificial_conditions import ArtificialConditions
 from spark_pufs.studies.base import COLUMNS, ERROR, Row, Study, Unit, fixed_settings, key_of, long_form
 from spark_pufs.studies.kept import UNIT, KeptResults, parquet
+from spark_pufs.studies.label_consistency import LabelConsistency
 from spark_pufs.studies.open_sets import OpenSets
+from spark_pufs.studies.pufs_protocol import PufsProtocol
+from spark_pufs.studies.selection_error import SelectionError
+from spark_pufs.studies.surrogate_ranking import SurrogateRanking
+from spark_pufs.studies.surrogate_tests import SurrogateTests
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
@@ -55,6 +60,11 @@ class ReproduceConfig(Section):
     run: RunSection = RunSection()
     artificial_conditions: ArtificialConditions | None = None
     open_sets: OpenSets | None = None
+    surrogate_tests: SurrogateTests | None = None
+    surrogate_ranking: SurrogateRanking | None = None
+    label_consistency: LabelConsistency | None = None
+    selection_error: SelectionError | None = None
+    pufs_protocol: PufsProtocol | None = None
     output: OutputConfig
     spark: SparkConfig = SparkConfig()
 

@@ -24,6 +24,7 @@ from spark_pufs.studies.drawing import png, subplots
 from spark_pufs.studies.published import Figure, beside, figures, markdown_table, sentences
 from spark_pufs.studies.sechidis_published import ERRORS
 from spark_pufs.studies.sechidis_sets import SETS, Labelled, biased, chosen, labelled_as, read_set
+from spark_pufs.studies.settings import check_known
 from spark_pufs.types import UNLABELLED
 
 __all__ = ["METHODS", "READING", "READINGS", "SelectionError", "average_ranks", "critical_difference", "readings"]
@@ -66,6 +67,8 @@ class SelectionError:
     biases: tuple[float, ...] = chooses((0.0, 0.25, 0.5, 0.75))
 
     def units(self) -> list[Unit]:
+        check_known("selection_error.sets", self.sets, SETS)
+        check_known("selection_error.methods", self.methods, METHODS)
         return [
             {"dataset": name, "condition": f"{bias:g}", "method": method, "repeat": repeat}
             for repeat in range(self.repeats)

@@ -26,6 +26,7 @@ from spark_pufs.studies.planted_effects import (
     with_surrogates,
 )
 from spark_pufs.studies.published import markdown_table
+from spark_pufs.studies.settings import check_known
 
 __all__ = ["PANELS", "Panel", "SurrogateTests"]
 
@@ -83,6 +84,7 @@ class SurrogateTests:
     effects: tuple[float, ...] = chooses(tuple(np.linspace(0, 0.05, 11).round(3).tolist()))
 
     def units(self) -> list[Unit]:
+        check_known("surrogate_tests.panels", self.panels, PANELS)
         return [{"panel": panel, "effect": effect} for panel in self.panels for effect in self.effects]
 
     def run(self, unit: Unit) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -338,3 +339,12 @@ def test_a_table_without_the_label_can_be_scored(vectors: Any) -> None:
     model = Pipeline(stages=stages()[:2]).fit(vectors.drop("features"))
     fresh = vectors.drop("features", "label").withColumn("a", F.lit(0.0))
     assert model.transform(fresh).first()["features"].size == 2
+
+
+def test_the_page_runs(session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Path(__file__).parents[2] / "docs" / "pipelines.md"
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"spark": session, "folder": tmp_path}
+    for block in re.findall(r"```py(?:thon)?\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        exec(compile(block, page.name, "exec"), names)  # the text is our own documentation
+    assert {"search", "again"} <= set(names)

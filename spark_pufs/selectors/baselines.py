@@ -242,7 +242,11 @@ METHODS = (
         f"{ONE_TASK}; a features x features correlation matrix",
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, "rrpc"),
-        {"sample_rows": _whole(20_000, 2), "second_class": _second("unlabelled")},
+        {
+            "sample_rows": _whole(20_000, 2),
+            "second_class": _second("unlabelled"),
+            "correlation": _one_of("absolute", "absolute", "signed"),
+        },
         numeric_only=True,
     ),
     Method(

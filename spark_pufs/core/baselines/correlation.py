@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -35,17 +37,20 @@ def rrpc(
     *,
     free: Free,
     second_class: SecondClass = "unlabelled",
+    correlation: Literal["absolute", "signed"] = "absolute",
 ) -> Scored:
     """Forward search for |r(x_k, y)| on rows of known class less the mean over chosen j of |r(x_k, x_j)| on all rows.
 
-    Xu, Tang, He & Man (2016), with absolute values: a strong negative correlation is as relevant. On PU data y
-    is the label itself, because the correlation with it and with the hidden class order the features alike when
-    positives are labelled at random.
+    Xu, Tang, He & Man (2016), with absolute values: a strong negative correlation is as relevant. With ``signed`` ones,
+    which Sechidis & Brown (2017) must have used by their figures, it is not. On PU data y is the label itself, because
+    the correlation with it and with the hidden class order the features alike when positives are labelled at random.
     """
     sign = known_classes(X, label, second_class)
     known = sign != 0
-    relevance = np.abs(correlations(X[known], (sign[known, None] == 1).astype(np.float64))[:, 0])
-    redundancy = np.abs(correlations(X, X))
+    relevance = correlations(X[known], (sign[known, None] == 1).astype(np.float64))[:, 0]
+    redundancy = correlations(X, X)
+    if correlation == "absolute":
+        relevance, redundancy = np.abs(relevance), np.abs(redundancy)
 
     def score(chosen: list[int]) -> Floats:
         return relevance - redundancy[:, chosen].mean(axis=1) if chosen else relevance

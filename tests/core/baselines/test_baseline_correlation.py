@@ -50,6 +50,15 @@ def test_rrpc_uses_labelled_rows_only_where_both_classes_are_labelled(planted: P
     assert found.scores == pytest.approx(expected, abs=1e-8)
 
 
+def test_rrpc_with_signs_passes_over_a_negative_correlation() -> None:
+    y = np.arange(400) % 2
+    noise = np.random.default_rng(5).random((400, 2))
+    X = np.column_stack([-y, y + 0.1 * noise[:, 0], noise[:, 1]]).astype(np.float64)
+    label = (2 - y).astype(np.uint8)  # positive where y is 1, negative where it is 0
+    assert rrpc(X, label, RNG, free=first(1, 3)).order == (0,)
+    assert rrpc(X, label, RNG, free=first(1, 3), correlation="signed").order == (1,)
+
+
 def grouped() -> NDArray[np.float64]:
     """Three sources, each seen four times with a little noise."""
     rng = np.random.default_rng(6)

@@ -29,7 +29,7 @@ def jelsr(
     """min tr(Y'LY) + beta (|XW - Y|^2 + alpha |W|_2,1) over W and Y'Y = I, scores |w_j| (Hou, Nie, Yi & Wu 2011).
 
     L is the normalised Laplacian of the heat-weighted neighbour graph, k = 10 as in Han & Shen (2016); the first paper
-    builds it from locally linear weights, the journal version (2014) leaves the graph open. X is centred, for the bias.
+    builds it from locally linear weights. X is centred, for the bias.
     """
     L = normalised_laplacian(neighbour_graph(X, neighbours)).toarray()
     W, objective = fit_jelsr(X - X.mean(axis=0), L, min(dimensions, len(X)), alpha, beta, iterations)

@@ -28,8 +28,8 @@ def fw_semifs(
     of them to the labelled rows, ten times over, and takes the feature that helps the classifier most often.
 
     Helps: the largest share of right votes on the rows of known class, each left out of its own neighbours. 3-NN as in
-    Sechidis & Brown (2017), ten samples of a half as in the paper. Scores: how often of the ten, and the mean share of
-    right votes as what decides between equals. The first step, with no feature yet, has labelled rows only.
+    Sechidis & Brown (2017). Scores: how often of the ten, and the mean share of right votes as what decides between
+    equals. The first step, with no feature yet, has labelled rows only.
     """
     sign = known_classes(X, label, second_class)
     known = np.flatnonzero(sign)

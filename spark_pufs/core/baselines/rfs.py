@@ -24,7 +24,7 @@ def rfs(
 ) -> Scored:
     """min_W |XW - Y|_2,1 + gamma |W|_2,1, scores |w_j|.
 
-    Y has one column per class; the bias is a feature that is always 1, as the paper absorbs it. Supervised: on PU data
+    Y has one column per class; the bias is a feature that is always 1. Supervised: on PU data
     the second class are the plausible negatives, as Han & Shen (2016) balanced it. With all unlabelled rows instead, a
     few labelled ones are outliers to the robust loss and every weight goes to 0.
     """

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planting import Peer
 
 from spark_pufs.core.baselines.embedding import fit_jelsr, fit_ndfs, jelsr, ndfs, start_clusters
 from spark_pufs.core.baselines.graph import neighbour_graph, normalised_laplacian
@@ -55,6 +56,15 @@ def test_ndfs_indicators_become_orthonormal() -> None:
     F = start_clusters(X, 2, 0)
     _, F, _ = fit_ndfs(X - X.mean(axis=0), laplacian_of(X), F, (1.0, 0.1, 1e8), 300)
     assert pytest.approx(np.eye(2), abs=1e-3) == F.T @ F
+
+
+def test_ndfs_weights_as_itmo_fs(peer: Peer) -> None:
+    # ITMO_FS NDFS(p=4, c=2, alpha=1, beta=0.1, gamma=1e8) from the same start. Its graph differs, but at this gamma the
+    # indicators stay as they are in both: it is the regression that agrees.
+    X, y = peer[0] - peer[0].mean(axis=0), peer[1]
+    F = np.column_stack([y, ~y]) / np.sqrt(15)
+    W, _, _ = fit_ndfs(X, laplacian_of(X), F, (1.0, 0.1, 1e8), 2000)
+    assert np.sqrt((W**2).sum(axis=1)) == pytest.approx([0.0, 0.490228, 0.0, 0.177735, 0.038666], abs=1e-4)
 
 
 def test_start_is_orthonormal_but_for_the_shift() -> None:

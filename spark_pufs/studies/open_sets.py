@@ -19,10 +19,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.core.classifier import held_out_scores
-from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
+from spark_pufs.errors import DataError, Fault
 from spark_pufs.studies.base import Row, Unit, chooses, seed_of
 from spark_pufs.studies.lineup import all_methods, longest_first, select_rows
 from spark_pufs.studies.published import Figure, beside, figures, markdown_table, read_published, row_order, sentences
+from spark_pufs.studies.settings import check_known
 
 __all__ = ["PAPER", "REFERENCES", "SETS", "OpenSet", "OpenSets", "Split", "load_set", "split_of"]
 
@@ -128,10 +129,7 @@ class OpenSets:
     data: str | None = None
 
     def units(self) -> list[Unit]:
-        unknown = [name for name in self.sets if name not in SETS]
-        if unknown:
-            fix = did_you_mean(unknown[0], SETS)
-            raise ConfigError(Fault("Setting 'open_sets.sets'", f"'{unknown[0]}' is not a data set", fix))
+        check_known("open_sets.sets", self.sets, SETS)
         wanted = self.methods or (*all_methods(), *REFERENCES)
         methods = longest_first(method for method in wanted if method not in REFERENCES)
         return [

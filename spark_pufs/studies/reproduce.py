@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = ["EXAMPLE", "ReproduceConfig", "RunSection", "run_reproduce", "studies_of"]
 
 EXAMPLE = "conf/reproduce.yaml"
-UNITS_PER_SLOT = 4
 Note = Callable[[str], None]
 
 
@@ -51,6 +50,7 @@ class RunSection(Section):
     studies: list[str] | None = None
     data: str | None = None
     minutes: float | None = Field(default=None, gt=0)
+    wave: int = Field(default=4, ge=1)  # units per slot
     retry: bool = False
 
 
@@ -171,7 +171,7 @@ def _work(
     note("starting Spark")
     spark = open_session(config.spark.master, config.spark.conf)
     began, done = time.perf_counter(), 0
-    for wave in _waves(waiting, UNITS_PER_SLOT * slots(spark)):
+    for wave in _waves(waiting, config.run.wave * slots(spark)):
         kept.add(_run_wave(spark, studies, wave))
         done += len(wave)
         minutes = (time.perf_counter() - began) / 60

@@ -95,7 +95,7 @@ def test_the_oracle_is_marked_in_the_table() -> None:
 
 
 def test_unknown_sets_and_absent_files_are_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"'ion' is not a data set\. Did you mean 'iono'"):
+    with pytest.raises(ConfigError, match=r"'ion' is not one of spam, iono, rt-iot\. Did you mean 'iono'"):
         OpenSets(sets=("ion",)).units()
     with pytest.raises(DataError, match=r"Data set 'spam': cannot be read.*Check run\.data"):
         load_set("spam", str(tmp_path))

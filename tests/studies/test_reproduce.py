@@ -62,16 +62,13 @@ def rows_of(study: Any) -> list[Row]:
 
 
 @pytest.mark.spark
-def test_a_stopped_run_goes_on_to_the_same_results(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_run_goes_on_to_the_same_results(spark: SparkSession, tmp_path: Path) -> None:
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     told = run_reproduce(smoke(whole))
     assert "Table 1 of Uchikoshi & Akimoto" in told
     assert told.endswith(f"Results: {whole}")
-    monkeypatch.setattr(reproduce, "UNITS_PER_SLOT", 1)  # waves of two units
     with pytest.raises(Stopped, match="2 of 4 units left"):
-        run_reproduce(smoke(parts, "run.minutes=0.000001"))
+        run_reproduce(smoke(parts, "run.minutes=0.000001", "run.wave=1"))  # waves of two units
     assert len(results(parts)["method"].unique()) == 1
     assert not (parts / "manifest.json").exists()
     notes: list[str] = []
@@ -105,12 +102,11 @@ def test_a_unit_that_fails_is_told_and_tried_again_when_asked(spark: SparkSessio
 
 @pytest.mark.spark
 def test_the_console_command_leaves_with_the_code_of_a_stop(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(reproduce, "UNITS_PER_SLOT", 1)
     given = ["--config", str(SMOKE), "--set", f"output.path={tmp_path / 'out'}"]
     few = ["--set", "artificial_conditions.methods=[semi-mim, mim]"]
-    assert run(["reproduce", *given, *few, "--set", "run.minutes=0.000001"]) == Stopped.exit_code
+    assert run(["reproduce", *given, *few, "--set", "run.minutes=0.000001", "--set", "run.wave=1"]) == Stopped.exit_code
     assert "Run the same command again to go on" in capsys.readouterr().err
     assert run(["reproduce", *given, *few]) == 0
 

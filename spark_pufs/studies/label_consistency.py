@@ -76,13 +76,15 @@ class LabelConsistency:
         return _mask(X, list(_with_all_labels(str(self.data), name, method, self.k)))
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:
+        if not (results["measure"] == "kuncheva").any():
+            return {}
         ours = figures(results, ["condition", "dataset", "method"], "kuncheva")
         parts = []
         for number, scenario in enumerate(SCENARIOS, start=11):
             sets = [name for name in SETS if any(key[:2] == (scenario, name) for key in ours)]
             lines = [[name, *(_text(ours.get((scenario, name, method))) for method in METHODS)] for name in sets]
-            means = [np.mean([ours[scenario, name, method].mean for name in sets]) for method in METHODS]
-            lines.append(["mean of sets", *(f"{mean:.2f}" for mean in means)])
+            means = [[ours[scenario, name, method].mean for name in sets] for method in METHODS]
+            lines.append(["mean of sets", *(f"{np.mean(values):.2f}" if values else "–" for values in means)])
             parts.append(
                 f"Fig. {number}, {scenario}: Kuncheva's index with the {self.k} features of all labels, mean ± sd over "
                 f"{results['repeat'].nunique()} draws of the labels.\n\n" + markdown_table(["set", *METHODS], lines)
@@ -90,10 +92,15 @@ class LabelConsistency:
         return {"sechidis_figs_11_12.md": "\n".join(parts)}
 
     def pictures(self, results: pd.DataFrame) -> dict[str, bytes]:
+        if not (results["measure"] == "kuncheva").any():
+            return {}
         figure, axes = subplots(len(SCENARIOS), 2)
-        means = results[results["measure"] == "kuncheva"].groupby(["condition", "method", "dataset"])["value"].mean()
+        found = results[results["measure"] == "kuncheva"]
         for axis, scenario, number in zip(axes, SCENARIOS, (11, 12), strict=True):
-            boxes = [means.loc[scenario, method].to_numpy() for method in METHODS]
+            means = (
+                found[found["condition"] == scenario].groupby(["method", "dataset"])["value"].mean().unstack(level=1)
+            )
+            boxes = means.reindex(list(METHODS)).to_numpy().tolist()
             axis.boxplot(boxes, tick_labels=[name.replace(", ", "\n") for name in METHODS], showmeans=True)
             axis.tick_params(axis="x", labelsize=7)
             axis.set(title=f"Fig. {number}, {scenario}", ylabel="Kuncheva's index", ylim=(-0.1, 1.05))

@@ -90,6 +90,8 @@ class PufsProtocol:
         yield from zip(MEASURES[1:], np.interp(RATES, GRID, curve).tolist(), strict=True)
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:
+        if not (results["measure"] == "auc").any():
+            return {}
         parts = [
             _table(results, name, measure)
             for name in self.sets
@@ -99,6 +101,8 @@ class PufsProtocol:
         return {"pufs_figs_2_3.md": "\n".join([*parts, _mean_ranks(results)])}
 
     def pictures(self, results: pd.DataFrame) -> dict[str, bytes]:
+        if not (results["measure"] == "auc").any():
+            return {}
         panels = [(name, measure) for name in self.sets for measure in MEASURES]
         figure, axes = subplots(len(panels), len(MEASURES))
         for axis, (name, measure) in zip(axes, panels, strict=True):

@@ -74,6 +74,8 @@ class SurrogateRanking:
         yield "limit", {test: spearman(estimated(table), EFFECTS) for test, table in limits.items()}
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:
+        if not (results["measure"] == "spearman").any():
+            return {}
         ours = figures(
             results.assign(at=results["at"].map("{:,.0f}".format)), ["condition", "at", "method"], "spearman"
         )
@@ -88,6 +90,8 @@ class SurrogateRanking:
         return {"sechidis_fig_5.md": "\n".join(parts)}
 
     def pictures(self, results: pd.DataFrame) -> dict[str, bytes]:
+        if not (results["measure"] == "spearman").any():
+            return {}
         figure, axes = subplots(len(SCENARIOS), 2)
         for axis, scenario in zip(axes, SCENARIOS, strict=True):
             _draw(axis, results[results["condition"] == scenario], scenario)

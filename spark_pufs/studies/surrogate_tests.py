@@ -107,6 +107,8 @@ class SurrogateTests:
         return float(np.mean(statistic < chi2.isf(self.alpha, panel.levels - 1)))
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:
+        if not (results["measure"] == "accepted").any():
+            return {}
         cells = _cells(results)
         parts = [
             f"Fig. {name}: N = {panel.rows}, |X| = {panel.levels}, p(s=1) = {panel.labelled}, p(y=1|s=1) = "
@@ -130,6 +132,8 @@ class SurrogateTests:
         )
 
     def pictures(self, results: pd.DataFrame) -> dict[str, bytes]:
+        if not (results["measure"] == "accepted").any():
+            return {}
         names = [name for name in PANELS if name in set(results["dataset"])]
         figure, axes = subplots(len(names), 2)
         for axis, name in zip(axes, names, strict=False):

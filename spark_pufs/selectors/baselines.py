@@ -69,8 +69,8 @@ def _limits(unit: State, columns: np.ndarray[Any, np.dtype[np.intp]]) -> Limits:
 
 
 def _run(name: str, task: Task) -> Outcome:
-    rows = draw_rows(task, task.options["sample_rows"])
-    options = {option: value for option, value in task.options.items() if option != "sample_rows"}
+    rows = draw_rows(task, task.options["rows"])
+    options = {option: value for option, value in task.options.items() if option != "rows"}
     limits = task.limits
     found = in_one_task(
         task,
@@ -123,7 +123,7 @@ def _second(default: str) -> Option:
     return _one_of(default, *SECOND_CLASSES)
 
 
-ONE_TASK = "one task on a sample (option sample_rows)"
+ONE_TASK = "one task on a sample (option rows)"
 
 METHODS = (
     Method(
@@ -133,7 +133,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows, eigenvectors of features x features",
         "no label can be trusted; a baseline of the FSCPU paper",
         partial(_run, "mrmr-ufs"),
-        {"sample_rows": _whole(4000, 2), "neighbours": _whole(5)},
+        {"rows": _whole(4000, 2), "neighbours": _whole(5)},
         numeric_only=True,
     ),
     Method(
@@ -144,7 +144,7 @@ METHODS = (
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, "sselect"),
         {
-            "sample_rows": _whole(4000, 2),
+            "rows": _whole(4000, 2),
             "neighbours": _whole(5),
             "smoothness": _number(0.1, 0, 1, open_low=False),
             "second_class": _second("plausible"),
@@ -159,7 +159,7 @@ METHODS = (
         "few features matter and their effects add up; a baseline of the FSCPU paper",
         partial(_run, "jsfs"),
         {
-            "sample_rows": _whole(2000, 2),
+            "rows": _whole(2000, 2),
             "neighbours": _whole(5),
             "eta": _number(9.95e-3, open_low=False),
             "gamma": _number(1e-11),
@@ -176,7 +176,7 @@ METHODS = (
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
         partial(_run, "es-mcrfs"),
         {
-            "sample_rows": _whole(1000, 2),
+            "rows": _whole(1000, 2),
             "steps": _whole(6000),
             "trees": _whole(100),
             "reward": _one_of("accuracy", "accuracy", "auc"),
@@ -193,7 +193,7 @@ METHODS = (
         "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
         partial(_run, "rfs"),
         {
-            "sample_rows": _whole(4000, 2),
+            "rows": _whole(4000, 2),
             "gamma": _number(0.1),
             "second_class": _second("plausible"),
             "iterations": _whole(100),
@@ -208,7 +208,7 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, "jelsr"),
         {
-            "sample_rows": _whole(1000, 2),
+            "rows": _whole(1000, 2),
             "neighbours": _whole(10),
             "dimensions": _whole(5),
             "alpha": _number(0.1),
@@ -225,7 +225,7 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, "ndfs"),
         {
-            "sample_rows": _whole(1000, 2),
+            "rows": _whole(1000, 2),
             "neighbours": _whole(10),
             "clusters": _whole(5),
             "alpha": _number(1.0),
@@ -243,7 +243,7 @@ METHODS = (
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, "rrpc"),
         {
-            "sample_rows": _whole(20_000, 2),
+            "rows": _whole(20_000, 2),
             "second_class": _second("unlabelled"),
             "correlation": _one_of("absolute", "absolute", "signed"),
         },
@@ -256,7 +256,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
         partial(_run, "cls"),
-        {"sample_rows": _whole(4000, 2), "neighbours": _whole(5), "second_class": _second("plausible")},
+        {"rows": _whole(4000, 2), "neighbours": _whole(5), "second_class": _second("plausible")},
         numeric_only=True,
     ),
     Method(
@@ -266,7 +266,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows and a sparse solve",
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
         partial(_run, "semifs"),
-        {"sample_rows": _whole(4000, 2), "neighbours": _whole(5), "reach": _number(0.99, 0, 0.999999)},
+        {"rows": _whole(4000, 2), "neighbours": _whole(5), "reach": _number(0.99, 0, 0.999999)},
         numeric_only=True,
     ),
     Method(
@@ -277,7 +277,7 @@ METHODS = (
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, "fw-semifs"),
         {
-            "sample_rows": _whole(1000, 2),
+            "rows": _whole(1000, 2),
             "voters": _whole(3),
             "samplings": _whole(10),
             "sampling_rate": _number(0.5, 0, 1),

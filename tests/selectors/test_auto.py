@@ -120,13 +120,3 @@ def test_an_answer_that_depends_on_the_draw_is_named() -> None:
     frame["label"] = (rng.random(300) < 0.2).astype(int)
     found = spark_pufs.select(frame, label="label", method="semi-mim", k=4, stability=10)
     assert any("depends on the draw" in warning for warning in found.warnings)
-
-
-@pytest.mark.spark
-def test_the_same_choice_on_spark(spark: Any) -> None:
-    frame = table()
-    there = select(spark.createDataFrame(frame).repartition(3), k=6, stability=4)
-    here = select(frame, k=6, stability=4)
-    assert there.names == here.names
-    assert there.details["choice"] == here.details["choice"]
-    assert there.details["stability"] == here.details["stability"]

@@ -139,7 +139,7 @@ def test_labelled_negatives_constants_and_missing_values(method: str) -> None:
 
 @pytest.mark.parametrize("method", NAMES)
 def test_a_sample_says_that_it_is_one(method: str) -> None:
-    selection = choose(make_table(400), method, k=2, sample_rows=150)
+    selection = choose(make_table(400), method, k=2, rows=150)
     assert "of 400 rows" in selection.details["sample"]
 
 

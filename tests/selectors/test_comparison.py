@@ -144,11 +144,3 @@ def test_one_standard_error_rule_by_hand() -> None:
 
 def test_protocol_defaults_are_fit() -> None:
     assert Protocol().folds == 5
-
-
-@pytest.mark.spark
-def test_the_same_comparison_on_spark(spark: Any) -> None:
-    frame = table(300)
-    options = {"methods": ["semi-mim", "semi-jmi"], "folds": 3}
-    local, there = compare(frame, **options), compare(spark.createDataFrame(frame).repartition(3), **options)
-    pd.testing.assert_frame_equal(local.table().drop(columns="seconds"), there.table().drop(columns="seconds"))

@@ -21,7 +21,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "lasso": {"rows": 300},
     "dt-rfe": {"trees": 5, "step": 2, "rows": 300},
     "lgbm-opt": {"search": "paper", "evaluations": 2, "rows": 300},
-    "sselect": {"sample_rows": 300},
+    "sselect": {"rows": 300},
     "prfs": {},
 }
 

@@ -72,7 +72,7 @@ def figures(results: pd.DataFrame, by: Sequence[str], measure: str) -> dict[tupl
 
 
 def beside(ours: Figure | None, paper: Figure | None, digits: int = 2) -> str:
-    """One cell: ours, the paper's, and the difference in standard errors where a spread is known.
+    """One cell: ours, the paper's, and the difference in standard errors, for which ours needs two repeats.
 
     >>> beside(Figure(0.90, 0.06, 4), Figure(0.85, 0.08, 4))
     '0.90 ± 0.06 (paper 0.85 ± 0.08, +1.0 SE)'
@@ -82,9 +82,14 @@ def beside(ours: Figure | None, paper: Figure | None, digits: int = 2) -> str:
     own = "–" if ours is None else ours.text(digits)
     if paper is None:
         return own
-    error = math.sqrt(paper.variance + (0.0 if ours is None else ours.variance))
-    far = "" if ours is None or not error else f", {(ours.mean - paper.mean) / error:+.1f} SE"
-    return f"{own} (paper {paper.text(digits)}{far})"
+    far = math.nan if ours is None else _standard_errors(ours, paper)
+    return f"{own} (paper {paper.text(digits)}{'' if math.isnan(far) else f', {far:+.1f} SE'})"
+
+
+def _standard_errors(ours: Figure, paper: Figure) -> float:
+    """From the paper's mean to ours; NaN where our own spread is not known or there is none at all."""
+    error = math.sqrt(paper.variance + ours.variance)
+    return math.nan if math.isnan(ours.sd) or not error else (ours.mean - paper.mean) / error
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -103,12 +108,8 @@ def sentences(
     results: pd.DataFrame, ours: Mapping[tuple[str, ...], Figure], paper: Mapping[tuple[str, ...], Figure]
 ) -> str:
     """What stands under a table: how far the two agree, and which units failed."""
-    both = [(ours[key], paper[key]) for key in paper if key in ours]
-    errors = np.array([math.sqrt(own.variance + their.variance) for own, their in both])
-    gap = np.array([own.mean - their.mean for own, their in both])
-    known = errors > 0
-    within = int((np.abs(gap[known]) <= 2 * errors[known]).sum())
-    total = int(known.sum())
+    far = np.array([_standard_errors(ours[key], paper[key]) for key in paper if key in ours])
+    total, within = int(np.isfinite(far).sum()), int((np.abs(far) <= 2).sum())
     said = [f"{within} of {total} cells lie within two standard errors of the paper's."] if total else []
     failed = results[results["measure"] == ERROR]
     for method, message in dict.fromkeys(zip(failed["method"], failed["message"], strict=True)):

@@ -95,14 +95,17 @@ def test_the_difference_is_in_standard_errors_of_both_means() -> None:
 
 def test_a_table_with_gaps_shows_what_there_is() -> None:
     study = ArtificialConditions()
-    results = frame([("1", "lasso", 0.8), ("10", "k-best", 0.4), ("10", "prfs", 0.5), ("10", "cls", 0.9)])
+    results = frame(
+        [("1", "lasso", 0.8), ("10", "k-best", 0.35), ("10", "k-best", 0.45), ("10", "prfs", 0.5), ("10", "cls", 0.9)]
+    )
     failed = pd.DataFrame([{"condition": "", "method": "auto", "measure": "error", "message": "why"}])
     table = study.tables(pd.concat([results, failed]))["table_1_fsr.md"]
     lines = table.splitlines()
     assert lines[4] == "| *labelled, negative / positive clusters* | 40%, 8 / 1 | 10%, no clusters |"
     assert [line.split("|")[1].strip() for line in lines[5:9]] == ["k-best", "lasso", "cls", "prfs"]
-    assert "| k-best | – (paper 0.82 ± 0.10) | 0.40 (paper 0.35 ± 0.03, +3.7 SE) |" in table
-    assert "0 of 2 cells lie within two standard errors" in table
+    assert "| k-best | – (paper 0.82 ± 0.10) | 0.40 ± 0.07 (paper 0.35 ± 0.03, +1.0 SE) |" in table
+    assert "1 of 1 cells lie within two standard errors" in table
+    assert "| lasso | 0.80 (paper 0.86 ± 0.05) | – (paper 0.62 ± 0.05) |" in table  # one repeat tells no error
     assert "auto failed in 1 units: why" in table
 
 

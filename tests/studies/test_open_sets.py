@@ -87,7 +87,7 @@ def test_the_oracle_is_marked_in_the_table() -> None:
     assert lines[2:7] == [
         "| method | spam |",
         "|---|---|",
-        "| lasso | 0.800 (paper 0.869 ± 0.019, -6.3 SE) |",
+        "| lasso | 0.800 (paper 0.869 ± 0.019) |",
         "| prfs | 0.700 |",
         "| *oracle* | 0.900 |",
     ]

@@ -85,11 +85,8 @@ class PUFeatureSelector(
 
     def _fit_columns(self, dataset: DataFrame) -> tuple[Selection, list[str]]:
         patterns, label = self.getInputCols(), self.getLabelCol()
-        absent = [pattern for pattern in patterns if not match(dataset.columns, [pattern])]
-        if absent:
-            _present(dataset, absent)
-        names = list(dict.fromkeys(name for pattern in patterns for name in match(dataset.columns, [pattern])))
-        # Without the other columns, a name that looks like a glob finds itself only.
+        names = _resolved(dataset, patterns)
+        # The table holds these columns only: no pattern finds more.
         table = dataset.select(*[quoted(name) for name in dataset.columns if name in {*names, label}])
         nominal = [field.name for field in table.schema.fields if is_nominal(field.metadata)]
         selection = select_with(SparkEngine(table), self._request(patterns, nominal))
@@ -174,6 +171,14 @@ class PUFeatureSelectorModel(SelectionParams, Model, MLReadable["PUFeatureSelect
 
 def _restored(metadata: Mapping[str, Any]) -> PUFeatureSelectorModel:
     return PUFeatureSelectorModel(Selection.from_dict(metadata["selection"]), metadata["featureNames"])
+
+
+def _resolved(dataset: DataFrame, patterns: list[str]) -> list[str]:
+    """Columns that ``patterns`` name, in that order; the exact name of a column is never a glob."""
+    columns = dataset.columns
+    found = {pattern: [pattern] if pattern in columns else match(columns, [pattern]) for pattern in patterns}
+    _present(dataset, [pattern for pattern, names in found.items() if not names])
+    return list(dict.fromkeys(name for names in found.values() for name in names))
 
 
 def _present(dataset: DataFrame, names: list[str]) -> None:

@@ -82,9 +82,12 @@ class VectorEngine(SparkEngine):
         return [super().columns()[0], *(Column(name, "numeric", "double") for name in self._names)]
 
     def _numbers(self, names: Sequence[str]) -> str:
+        """All elements or some of them, in the vector's order, which is the one a source is asked for."""
         if tuple(names) == self._names:
             return "c1"
-        return f"array({', '.join(f'c1[{self._places[name]}]' for name in names)})"
+        kept = ", ".join(str(self._places[name]) for name in names)
+        # A filter stays one small expression however many elements there are; c1[0], c1[1], ... would not compile.
+        return f"filter(c1, (value, place) -> place in ({kept}))" if kept else "array()"
 
     def _text(self, name: str) -> str:
         return f"c1[{self._places[name]}]" if name in self._places else super()._text(name)

@@ -100,6 +100,13 @@ def test_columns_by_glob_in_the_order_asked_for(table: Any) -> None:
     assert model.selectedIndices == [2]
 
 
+def test_a_name_that_looks_like_a_glob_is_a_name(table: Any) -> None:
+    frame = table.withColumnRenamed("a", "x[1]").withColumnRenamed("b", "x1")
+    model = PUFeatureSelector(inputCols=["x[1]", "e"], method="mim", k=1).fit(frame)
+    assert model.featureNames == ["x[1]", "e"]
+    assert model.transform(frame).columns == ["x1", "c.d", "e", "row", "label", "both"]
+
+
 def test_vectors(vectors: Any, local: pd.DataFrame) -> None:
     model = PUFeatureSelector(method="mim", k=2, outputCol="chosen").fit(vectors)
     expected = select(local.rename(columns={"c.d": "c_d"}), label="label", method="mim", k=2, exclude=["row", "both"])

@@ -13,6 +13,7 @@ from spark_pufs.selection import Selection
 __all__ = ["demo_config", "found_text", "write_example"]
 
 RELEVANT = 25
+RUNS = 12  # halves of the rows, to tell how far the answer depends on the draw
 
 
 def write_example(path: Path, seed: int = 7) -> None:
@@ -34,7 +35,7 @@ def demo_config(folder: Path, method: str) -> RunConfig:
             "source": {"path": str(folder / "table.parquet")},
             "label": {"column": "label"},
             "features": {"keep": ["row_id"]},
-            "select": {"method": method, "k": RELEVANT},
+            "select": {"method": method, "k": RELEVANT, "stability": RUNS},
             "output": {"path": str(folder / method), "overwrite": True},
         }
     )

@@ -161,7 +161,12 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         "Option 'method': 'semi-jjmi' is not a method. Did you mean 'semi-jmi'?",
     ),
     ("k of 0", 2, select(k=0), "Option 'k': must be a whole number of at least 1, auto or all, got 0. For example 25."),
-    ("k of 2.5", 2, select(k=2.5), "Option 'k': must be a whole number of at least 1, auto or all, got 2.5. For example 25."),
+    (
+        "k of 2.5",
+        2,
+        select(k=2.5),
+        "Option 'k': must be a whole number of at least 1, auto or all, got 2.5. For example 25.",
+    ),
     ("one bin", 2, select(bins=1), "Option 'bins': must be a whole number from 2 to 254, got 1. For example 5."),
     (
         "binning mistyped",

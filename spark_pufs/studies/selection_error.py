@@ -183,17 +183,15 @@ def _rank_table(ours: Mapping[tuple[str, ...], Figure]) -> str:
     """
     parts = []
     for number, methods in ((13, TABLES[4, "0"]), (14, TABLES[6, "0"])):
-        lines, difference = [], float("nan")
+        lines = []
         for bias in sorted({key[0] for key in ours}):
             means = _complete(ours, bias, methods)
             if len(means):
-                difference = critical_difference(len(methods), len(means))
-                lines.append([bias, *(f"{rank:.2f}" for rank in average_ranks(means)), str(len(means))])
+                apart = critical_difference(len(methods), len(means))
+                lines.append([bias, *(f"{rank:.2f}" for rank in average_ranks(means)), str(len(means)), f"{apart:.2f}"])
         if lines:
-            parts.append(
-                f"Fig. {number}: average ranks over sets, 1 is best; ranks {difference:.2f} apart differ at {LEVEL:g}.\n\n"
-                + markdown_table(["c", *methods, "sets"], lines)
-            )
+            head = ["c", *methods, "sets", f"differ at {LEVEL:g} if so far apart"]
+            parts.append(f"Fig. {number}: average ranks over sets, 1 is best.\n\n{markdown_table(head, lines)}")
     return "\n".join(parts)
 
 

@@ -12,7 +12,7 @@ from spark_pufs.core.bins import MAX_LEVELS
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.types import LabelRule
 
-__all__ = ["Binning", "Missing", "Prior", "Request", "several"]
+__all__ = ["Binning", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
 
 Binning = Literal["equal-width", "equal-frequency"]
 Missing = Literal["value", "error"]
@@ -111,7 +111,7 @@ def _faults(request: Request) -> list[Fault]:
             "Give a positive cost.",
         )
         for name, cost in request.costs.items()
-        if not _positive(cost)
+        if not is_positive(cost)
     ]
     both = sorted(set(request.must) & set(request.never))
     if both:
@@ -121,11 +121,15 @@ def _faults(request: Request) -> list[Fault]:
     return faults
 
 
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def is_whole(value: Any, least: int, most: int | None = None) -> bool:
+    """Whether a value is a whole number in that range; True and False are not."""
+    return (
+        isinstance(value, int) and not isinstance(value, bool) and least <= value <= (value if most is None else most)
+    )
 
 
-def _positive(value: Any) -> bool:
+def is_positive(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
 
 
@@ -143,14 +147,14 @@ def _names(names: list[str]) -> str:
 
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
-    ("k", "a whole number of at least 1, auto or all", lambda v: v is None or _whole(v, 1), "25"),
-    ("budget", "a number above 0", lambda v: v is None or _positive(v), "40"),
-    ("seed", "a whole number of at least 0", lambda v: _whole(v, 0), "7"),
-    ("bins", "a whole number from 2 to 254", lambda v: _whole(v, 2) and v < MAX_LEVELS, "5"),
+    ("k", "a whole number of at least 1, auto or all", lambda v: v is None or is_whole(v, 1), "25"),
+    ("budget", "a number above 0", lambda v: v is None or is_positive(v), "40"),
+    ("seed", "a whole number of at least 0", lambda v: is_whole(v, 0), "7"),
+    ("bins", "a whole number from 2 to 254", lambda v: is_whole(v, 2) and v < MAX_LEVELS, "5"),
     ("binning", f"one of {', '.join(get_args(Binning))}", lambda v: v in get_args(Binning), "equal-width"),
-    ("max_categories", "a whole number from 1 to 253", lambda v: _whole(v, 1) and v < MAX_LEVELS - 1, "32"),
+    ("max_categories", "a whole number from 1 to 253", lambda v: is_whole(v, 1) and v < MAX_LEVELS - 1, "32"),
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
-    ("stability", "0 or a whole number from 2 on", lambda v: _whole(v, 0) and v != 1, "20"),
-    ("pair_memory_mb", "a whole number of at least 0", lambda v: _whole(v, 0), "256"),
+    ("stability", "0 or a whole number from 2 on", lambda v: is_whole(v, 0) and v != 1, "20"),
+    ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
 )

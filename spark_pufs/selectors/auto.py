@@ -18,6 +18,7 @@ from spark_pufs.core.classifier import CLASSIFIERS
 from spark_pufs.counter import Counter
 from spark_pufs.selectors.base import Method, Option, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.comparison import LEAST_LABELS, Candidate, Comparison, Protocol, compare_methods
+from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.scored import by_score
 from spark_pufs.selectors.sizes import sized
 from spark_pufs.selectors.trial import ALL, ranked
@@ -164,14 +165,10 @@ def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Ou
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
 
 
-def _whole(least: int, most: int = 10**9) -> Any:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
 _OPTIONS = {
     "methods": Option(CANDIDATES, "names of methods", lambda v: isinstance(v, list | tuple) and len(v) > 0),
-    "folds": Option(5, "a whole number from 2 to 20", _whole(2, 20)),
-    "repeats": Option(1, "a whole number from 1 to 20", _whole(1, 20)),
-    "rows": Option(10_000, "a whole number of at least 100", _whole(100)),
-    "classifier": Option("auto", f"one of {', '.join(CLASSIFIERS)}", lambda v: v in CLASSIFIERS),
+    "folds": whole(5, 2, 20),
+    "repeats": whole(1, 1, 20),
+    "rows": whole(10_000, 100),
+    "classifier": one_of("auto", *CLASSIFIERS),
 }

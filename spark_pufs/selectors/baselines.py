@@ -21,6 +21,7 @@ from spark_pufs.core.baselines.trace_ratio import semifs
 from spark_pufs.core.kernel import State
 from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
 from spark_pufs.selectors.one_task import in_one_task
+from spark_pufs.selectors.options import number, one_of, whole
 from spark_pufs.selectors.sampling import Rows, draw_rows
 from spark_pufs.selectors.scored import by_score
 
@@ -96,31 +97,8 @@ def _details(rows: Rows, found: State) -> dict[str, Any]:
     return details
 
 
-def _whole(default: int, least: int = 1) -> Option:
-    return Option(
-        default,
-        f"a whole number of at least {least}",
-        lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
-    )
-
-
-def _number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: bool = True) -> Option:
-    """A number above ``low`` (or from it), up to ``high``."""
-    what = f"a number {'above' if open_low else 'from'} {low:g}" + (f" up to {high:g}" if high < np.inf else "")
-
-    def ok(value: Any) -> bool:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and value <= high and (value > low if open_low else value >= low) and bool(np.isfinite(value))
-
-    return Option(default, what, ok)
-
-
-def _one_of(default: str, *values: str) -> Option:
-    return Option(default, f"one of {', '.join(values)}", lambda v: v in values)
-
-
 def _second(default: str) -> Option:
-    return _one_of(default, *SECOND_CLASSES)
+    return one_of(default, *SECOND_CLASSES)
 
 
 ONE_TASK = "one task on a sample (option rows)"
@@ -133,7 +111,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows, eigenvectors of features x features",
         "no label can be trusted; a baseline of the FSCPU paper",
         partial(_run, "mrmr-ufs"),
-        {"rows": _whole(4000, 2), "neighbours": _whole(5)},
+        {"rows": whole(4000, 2), "neighbours": whole(5)},
         numeric_only=True,
     ),
     Method(
@@ -144,9 +122,9 @@ METHODS = (
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, "sselect"),
         {
-            "rows": _whole(4000, 2),
-            "neighbours": _whole(5),
-            "smoothness": _number(0.1, 0, 1, open_low=False),
+            "rows": whole(4000, 2),
+            "neighbours": whole(5),
+            "smoothness": number(0.1, 0, 1, open_low=False),
             "second_class": _second("plausible"),
         },
         numeric_only=True,
@@ -159,12 +137,12 @@ METHODS = (
         "few features matter and their effects add up; a baseline of the FSCPU paper",
         partial(_run, "jsfs"),
         {
-            "rows": _whole(2000, 2),
-            "neighbours": _whole(5),
-            "eta": _number(9.95e-3, open_low=False),
-            "gamma": _number(1e-11),
+            "rows": whole(2000, 2),
+            "neighbours": whole(5),
+            "eta": number(9.95e-3, open_low=False),
+            "gamma": number(1e-11),
             "second_class": _second("plausible"),
-            "iterations": _whole(100),
+            "iterations": whole(100),
         },
         numeric_only=True,
     ),
@@ -176,12 +154,12 @@ METHODS = (
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
         partial(_run, "es-mcrfs"),
         {
-            "rows": _whole(1000, 2),
-            "steps": _whole(6000),
-            "trees": _whole(100),
-            "reward": _one_of("accuracy", "accuracy", "auc"),
-            "answer": _one_of("last", "last", "policy"),
-            "explore": _number(0.5, 0, 1),
+            "rows": whole(1000, 2),
+            "steps": whole(6000),
+            "trees": whole(100),
+            "reward": one_of("accuracy", "accuracy", "auc"),
+            "answer": one_of("last", "last", "policy"),
+            "explore": number(0.5, 0, 1),
         },
         numeric_only=True,
     ),
@@ -193,10 +171,10 @@ METHODS = (
         "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
         partial(_run, "rfs"),
         {
-            "rows": _whole(4000, 2),
-            "gamma": _number(0.1),
+            "rows": whole(4000, 2),
+            "gamma": number(0.1),
             "second_class": _second("plausible"),
-            "iterations": _whole(100),
+            "iterations": whole(100),
         },
         numeric_only=True,
     ),
@@ -208,12 +186,12 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, "jelsr"),
         {
-            "rows": _whole(1000, 2),
-            "neighbours": _whole(10),
-            "dimensions": _whole(5),
-            "alpha": _number(0.1),
-            "beta": _number(0.1),
-            "iterations": _whole(20),
+            "rows": whole(1000, 2),
+            "neighbours": whole(10),
+            "dimensions": whole(5),
+            "alpha": number(0.1),
+            "beta": number(0.1),
+            "iterations": whole(20),
         },
         numeric_only=True,
     ),
@@ -225,13 +203,13 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, "ndfs"),
         {
-            "rows": _whole(1000, 2),
-            "neighbours": _whole(10),
-            "clusters": _whole(5),
-            "alpha": _number(1.0),
-            "beta": _number(0.1),
-            "gamma": _number(1e8),
-            "iterations": _whole(50),
+            "rows": whole(1000, 2),
+            "neighbours": whole(10),
+            "clusters": whole(5),
+            "alpha": number(1.0),
+            "beta": number(0.1),
+            "gamma": number(1e8),
+            "iterations": whole(50),
         },
         numeric_only=True,
     ),
@@ -243,9 +221,9 @@ METHODS = (
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, "rrpc"),
         {
-            "rows": _whole(20_000, 2),
+            "rows": whole(20_000, 2),
             "second_class": _second("unlabelled"),
-            "correlation": _one_of("absolute", "absolute", "signed"),
+            "correlation": one_of("absolute", "absolute", "signed"),
         },
         numeric_only=True,
     ),
@@ -256,7 +234,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
         partial(_run, "cls"),
-        {"rows": _whole(4000, 2), "neighbours": _whole(5), "second_class": _second("plausible")},
+        {"rows": whole(4000, 2), "neighbours": whole(5), "second_class": _second("plausible")},
         numeric_only=True,
     ),
     Method(
@@ -266,7 +244,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows and a sparse solve",
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
         partial(_run, "semifs"),
-        {"rows": _whole(4000, 2), "neighbours": _whole(5), "reach": _number(0.99, 0, 0.999999)},
+        {"rows": whole(4000, 2), "neighbours": whole(5), "reach": number(0.99, 0, 0.999999)},
         numeric_only=True,
     ),
     Method(
@@ -277,10 +255,10 @@ METHODS = (
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, "fw-semifs"),
         {
-            "rows": _whole(1000, 2),
-            "voters": _whole(3),
-            "samplings": _whole(10),
-            "sampling_rate": _number(0.5, 0, 1),
+            "rows": whole(1000, 2),
+            "voters": whole(3),
+            "samplings": whole(10),
+            "sampling_rate": number(0.5, 0, 1),
             "second_class": _second("plausible"),
         },
         numeric_only=True,

@@ -18,6 +18,7 @@ from spark_pufs.core.label_rate import estimate_rho
 from spark_pufs.core.pu_scores import Counts, score_counts
 from spark_pufs.core.stability import nogueira
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.request import is_whole
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.trial import TrialSample, run_trial, trial_sample
 from spark_pufs.types import LABELLED_POSITIVE
@@ -66,9 +67,9 @@ class Protocol:
 
     def __post_init__(self) -> None:
         rules = [
-            ("folds", "a whole number from 2 to 20", _whole(self.folds, 2, 20), self.folds),
-            ("repeats", "a whole number from 1 to 100", _whole(self.repeats, 1, 100), self.repeats),
-            ("rows", "a whole number of at least 100", _whole(self.rows, 100), self.rows),
+            ("folds", "a whole number from 2 to 20", is_whole(self.folds, 2, 20), self.folds),
+            ("repeats", "a whole number from 1 to 100", is_whole(self.repeats, 1, 100), self.repeats),
+            ("rows", "a whole number of at least 100", is_whole(self.rows, 100), self.rows),
             ("classifier", f"one of {', '.join(CLASSIFIERS)}", self.classifier in CLASSIFIERS, self.classifier),
         ]
         faults = [
@@ -78,10 +79,6 @@ class Protocol:
         ]
         if faults:
             raise ConfigError(faults)
-
-
-def _whole(value: Any, least: int, most: int = 10**9) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 _DEFAULTS = {one.name: one.default for one in fields(Protocol)}

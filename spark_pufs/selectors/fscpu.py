@@ -25,7 +25,8 @@ from spark_pufs.core.search import SEARCHES, ContrastSettings, ScoreLog, Search,
 from spark_pufs.core.surrogate import apply_surrogate
 from spark_pufs.core.verdict import ClusterModel, VerdictKernel
 from spark_pufs.errors import ConfigError, Fault, Stopped
-from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 
 __all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget"]
@@ -235,24 +236,15 @@ def _outcome(
     return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, details=details)
 
 
-def _whole(least: int, most: int = 10**9) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def _among(names: tuple[str, ...]) -> Callable[[Any], bool]:
-    return lambda value: value in names
-
-
-_STARTS = ("even", "semi-jmi")
 _OPTIONS = {
-    "search": Option("contrast", f"one of {', '.join(SEARCHES)}", _among(tuple(SEARCHES))),
-    "clusters": Option(10, "a whole number from 2 to 100", _whole(2, 100)),
-    "covariance": Option("diag", f"one of {', '.join(COVARIANCES)}", _among(COVARIANCES)),
-    "generation": Option(288, "a whole number of at least 16", _whole(16)),
-    "generations": Option(60, "a whole number of at least 1", _whole(1)),
-    "pairs": Option(3000, "a whole number of at least 1", _whole(1)),
-    "start": Option("even", f"one of {', '.join(_STARTS)}", _among(_STARTS)),
-    "sample_mb": Option(16, "a whole number of at least 1", _whole(1)),
+    "search": one_of("contrast", *SEARCHES),
+    "clusters": whole(10, 2, 100),
+    "covariance": one_of("diag", *COVARIANCES),
+    "generation": whole(288, 16),
+    "generations": whole(60, 1),
+    "pairs": whole(3000, 1),
+    "start": one_of("even", "even", "semi-jmi"),
+    "sample_mb": whole(16, 1),
 }
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
 _COST = "three passes over the rows, and 2,000 to 17,000 clusterings of a bounded sample"

@@ -7,9 +7,6 @@ generation draws the rows to judge by anew, so that a long search does not learn
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +15,9 @@ from spark_pufs.core.held_out_auc import auc_of_masks
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.search import ContrastSearch, ContrastSettings, PaperSearch
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.fscpu import mask_budget
+from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.sampling import Rows, draw_rows
 
 __all__ = ["METHODS"]
@@ -76,12 +74,6 @@ def _outcome(task: Task, search: PaperSearch | ContrastSearch, rows: Rows) -> Ou
     return Outcome(chosen, scores, errors, notes=notes, details=details)
 
 
-def _whole(least: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-_SEARCHES = ("contrast", "paper")
-
 METHODS = (
     Method(
         "lgbm-opt",
@@ -91,10 +83,10 @@ METHODS = (
         "a baseline from a library; features that matter to boosted trees together",
         _run,
         {
-            "search": Option("contrast", f"one of {', '.join(_SEARCHES)}", lambda v: v in _SEARCHES),
-            "evaluations": Option(480, "a whole number of at least 2", _whole(2)),
-            "classifier": Option("lightgbm", f"one of {', '.join(CLASSIFIERS)}", lambda v: v in CLASSIFIERS),
-            "rows": Option(5_000, "a whole number of at least 100", _whole(100)),
+            "search": one_of("contrast", "contrast", "paper"),
+            "evaluations": whole(480, 2),
+            "classifier": one_of("lightgbm", *CLASSIFIERS),
+            "rows": whole(5_000, 100),
         },
         numeric_only=True,
     ),

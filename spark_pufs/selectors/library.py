@@ -6,15 +6,13 @@ positive are the other class.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from spark_pufs.core.chi_square import ScaledSums, chi_square
 from spark_pufs.core.sklearn_peers import forest_elimination, lasso_weights
-from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.one_task import in_one_task
+from spark_pufs.selectors.options import number, whole
 from spark_pufs.selectors.sampling import draw_rows, feature_columns
 from spark_pufs.selectors.scored import by_score
 
@@ -61,16 +59,7 @@ def _forest(task: Task) -> Outcome:
     return Outcome(by_score(scores, limits), scores, errors, details={"sample": rows.note})
 
 
-def _whole(least: int) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
-
-
 _ASSUMES = "unlabelled rows may count as negative"
-_ROWS = "a whole number of at least 100"
 
 METHODS = (
     Method(
@@ -90,8 +79,8 @@ METHODS = (
         "a baseline from a library",
         _lasso,
         {
-            "alpha": Option(5e-5, "a number above 0", _positive),
-            "rows": Option(50_000, _ROWS, _whole(100)),
+            "alpha": number(5e-5),
+            "rows": whole(50_000, 100),
         },
         numeric_only=True,
     ),
@@ -103,9 +92,9 @@ METHODS = (
         "a baseline from a library; features that matter together",
         _forest,
         {
-            "trees": Option(100, "a whole number of at least 1", _whole(1)),
-            "step": Option(1, "a whole number of at least 1", _whole(1)),
-            "rows": Option(10_000, _ROWS, _whole(100)),
+            "trees": whole(100, 1),
+            "step": whole(1, 1),
+            "rows": whole(10_000, 100),
         },
         numeric_only=True,
     ),

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.prfs import CellKernel, PositiveKernel, grids_of
 from spark_pufs.core.row_sample import Wanted
-from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.options import whole
 from spark_pufs.selectors.sampling import feature_columns
 from spark_pufs.selectors.scored import by_score
 
@@ -50,11 +51,7 @@ METHODS = (
         "two passes over the rows",
         "a quick ranking without bins, with a standard error; misses what only tells in the middle or at both ends",
         _run,
-        {
-            "grid_mb": Option(
-                32, "a whole number of at least 1", lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= 1
-            )
-        },
+        {"grid_mb": whole(32)},
         numeric_only=True,
     ),
 )

@@ -20,7 +20,9 @@ from spark_pufs.core.pucfs import beta_of_mean, beta_of_range, beta_quadrature, 
 from spark_pufs.core.surrogate import prior_ends
 from spark_pufs.counter import Counter
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.request import is_positive
 from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.options import number, one_of, whole
 from spark_pufs.selectors.set_search import best_first, forward_backward
 from spark_pufs.types import Layout
 
@@ -158,28 +160,20 @@ def _check(task: Task, prior: float) -> None:
         raise ConfigError(Fault("Option 'prior'", found, f"Give a share of at least {share:g}."))
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
-
-
 def _pair(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(map(_number, value))
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_positive, value))
 
 
 SEARCHES = ("forward-backward", "best-first")
 _OPTIONS = {
-    "search": Option("forward-backward", f"one of {', '.join(SEARCHES)}", lambda v: v in SEARCHES),
-    "patience": Option(5, "a whole number of at least 1", _whole),
+    "search": one_of("forward-backward", *SEARCHES),
+    "patience": whole(5),
     "fill": Option("auto", "auto, true or false", lambda v: v == "auto" or isinstance(v, bool)),
 }
 _BETA = {
     "beta": Option(None, "two numbers above 0", lambda v: v is None or _pair(v)),
-    "strength": Option(10.0, "a number above 0", _number),
-    "nodes": Option(64, "a whole number of at least 1", _whole),
+    "strength": number(10.0),
+    "nodes": whole(64),
 }
 _COST = "one pass while all pairs fit in memory, else one per feature looked into"
 

@@ -18,7 +18,9 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.neighbours import blocks_of, median_reach, mutual_graph, nearest_block
 from spark_pufs.core.pufs import Links, Settings, Solution, balanced, laplacian_block, plausible_negatives, solve
+from spark_pufs.request import is_positive, is_whole
 from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.options import number, one_of, whole
 from spark_pufs.selectors.sampling import draw_rows, rows_in
 from spark_pufs.selectors.scored import by_score
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
@@ -130,34 +132,22 @@ def _details(graph: Graph, links: Links, solution: Solution) -> dict[str, Any]:
     }
 
 
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < float("inf")
-
-
-def _whole(least: int) -> Any:
-    return lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _penalty(default: float) -> Option:
-    return Option(default, "a number above 0", _number)
-
-
 _PAPER = Settings()
 _OPTIONS = {
-    "neighbours": Option(10, "a whole number of at least 1", _whole(1)),
-    "theta": Option("median", "median or a number above 0", lambda v: v == "median" or _number(v)),
-    "negatives": Option(None, "a whole number of at least 1", lambda v: v is None or _whole(1)(v)),
-    "alpha": Option(_PAPER.alpha, "balance or a number above 0", lambda v: v == "balance" or _number(v)),
-    "beta": Option(_PAPER.beta, "a number of at least 0", lambda v: v == 0 or _number(v)),
-    "gamma": _penalty(_PAPER.gamma),
-    "delta": _penalty(_PAPER.delta),
-    "theta_m": _penalty(_PAPER.theta_m),
-    "theta_c": _penalty(_PAPER.theta_c),
-    "steps": Option(_PAPER.steps, "a whole number of at least 1", _whole(1)),
-    "scale": Option("deviation", "deviation or range", lambda v: v in ("deviation", "range")),
-    "rows": Option(100_000, "a whole number of at least 100", _whole(100)),
-    "sample_mb": Option(64, "a whole number of at least 1", _whole(1)),
-    "linked": Option(500, "a whole number of at least 2", _whole(2)),
+    "neighbours": whole(10, 1),
+    "theta": Option("median", "median or a number above 0", lambda v: v == "median" or is_positive(v)),
+    "negatives": Option(None, "a whole number of at least 1", lambda v: v is None or is_whole(v, 1)),
+    "alpha": Option(_PAPER.alpha, "balance or a number above 0", lambda v: v == "balance" or is_positive(v)),
+    "beta": number(_PAPER.beta, open_low=False),
+    "gamma": number(_PAPER.gamma),
+    "delta": number(_PAPER.delta),
+    "theta_m": number(_PAPER.theta_m),
+    "theta_c": number(_PAPER.theta_c),
+    "steps": whole(_PAPER.steps, 1),
+    "scale": one_of("deviation", "deviation", "range"),
+    "rows": whole(100_000, 100),
+    "sample_mb": whole(64, 1),
+    "linked": whole(500, 2),
 }
 
 METHODS = (

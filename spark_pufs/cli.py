@@ -20,6 +20,7 @@ from spark_pufs.compare_job import CompareConfig, run_compare
 from spark_pufs.config import load_config, load_settings
 from spark_pufs.core.power import power_report
 from spark_pufs.demo import demo_config, found_text, write_example
+from spark_pufs.doctor import examine, report
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.job import resume as resume_run
 from spark_pufs.job import run_check, run_select
@@ -167,6 +168,13 @@ def power(
     belief = prior if prior_high is None else (prior, prior_high)
     report = power_report(belief, labelled, rows, effect=effect or None, alpha=alpha, levels=levels, target=target)
     click.echo(str(report))
+
+
+@app.command()
+@click.option("--master", default="local[2]", show_default=True, help="For the tiny job; spark-submit has its own.")
+def doctor(master: str) -> None:
+    """Check Java, Python, versions and a tiny job, and say what to fix; exit code 4 if something must be."""
+    report(examine(master), click.echo)
 
 
 @app.command()

@@ -47,18 +47,29 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
         fix = "Install spark-pufs[spark], or run with the spark-submit of your cluster."
         raise EnvironmentFault(Fault("Package 'pyspark'", "is not installed", fix)) from error
     if under_submit():
-        return _configured(SparkSession.builder, conf).getOrCreate()
+        return _checked(_configured(SparkSession.builder, conf).getOrCreate())
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
-        return _configured(SparkSession.builder.remote(os.environ.get("SPARK_REMOTE", master)), conf).getOrCreate()
+        remote = SparkSession.builder.remote(os.environ.get("SPARK_REMOTE", master))
+        return _checked(_configured(remote, conf).getOrCreate())
     check_java()
     # Workers run `python3` from the PATH unless told: that one may lack our packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = _configured(SparkSession.builder.master(master).appName("spark-pufs"), {**SETTINGS, **conf})
     with _stderr_to_file() as noise:
         try:
-            return builder.getOrCreate()
+            session = builder.getOrCreate()
         except Exception as error:  # py4j and pyspark raise many kinds; all mean that no session came up
             raise EnvironmentFault(_no_session(master, error, noise)) from error
+    alike = master.startswith("local") and os.environ["PYSPARK_PYTHON"] == sys.executable
+    return session if alike else _checked(session)
+
+
+def _checked(session: SparkSession) -> SparkSession:
+    """The session, once its workers were found to have the driver's Python and packages."""
+    from spark_pufs.spark.versions import check_workers
+
+    check_workers(session)
+    return session
 
 
 def check_java() -> None:

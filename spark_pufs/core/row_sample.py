@@ -1,9 +1,9 @@
 """A bounded sample of rows that does not depend on how the table is partitioned.
 
-All labelled rows are kept. Unlabelled rows are kept when a hash of their content falls below a threshold, so the same
-rows are drawn wherever they lie. Equal rows share a hash and come or stay away together, which would be a gamble for a
-row that makes up much of the table; such heavy rows are found by counting and are always kept. Equal rows are one row
-of the sample with a weight.
+Labelled rows are all kept, unless they alone would overfill the sample. Other rows are kept when a hash of their
+content falls below a threshold, so the same rows are drawn wherever they lie. Equal rows share a hash and come or stay
+away together, which would be a gamble for a row that makes up much of the table; such heavy rows are found by counting
+and are always kept. Equal rows are one row of the sample with a weight.
 """
 
 from __future__ import annotations
@@ -96,11 +96,15 @@ def heavy_hashes(state: State, least: float) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class SampleKernel:
-    """Labelled rows, heavy rows, and rows with a hash up to ``threshold``; state in order of hashes."""
+    """Labelled rows, heavy rows, and rows with a hash up to ``threshold``; state in order of hashes.
+
+    ``labelled`` is the threshold of labelled rows, all of them by default.
+    """
 
     wanted: Wanted
     threshold: int
     heavy: NDArray[np.uint64]
+    labelled: int = ALL
 
     def start(self) -> State:
         return {
@@ -112,7 +116,8 @@ class SampleKernel:
 
     def add(self, state: State, batch: RawBatch) -> State:
         X, labels, hashes = self.wanted.read(batch)
-        keep = (labels == LABELLED_POSITIVE) | (hashes <= np.uint64(self.threshold)) | np.isin(hashes, self.heavy)
+        limit = np.where(labels == LABELLED_POSITIVE, np.uint64(self.labelled), np.uint64(self.threshold))
+        keep = (hashes <= limit) | np.isin(hashes, self.heavy)
         kept = {"hash": hashes[keep], "rows": X[keep], "label": labels[keep], "count": np.ones(keep.sum(), np.int64)}
         return self.merge(state, kept)
 
@@ -139,14 +144,15 @@ class RowSample:
         return positive
 
 
-def read_sample(kernel: SampleKernel, state: State, unlabelled: int) -> RowSample:
-    """The sample, with the weights of drawn rows scaled so that unlabelled rows sum to ``unlabelled``."""
-    labelled = state["label"] == LABELLED_POSITIVE
+def read_sample(kernel: SampleKernel, state: State, labelled: int, others: int) -> RowSample:
+    """The sample, with weights scaled so that labelled rows sum to ``labelled`` and the others to ``others``."""
+    positive = state["label"] == LABELLED_POSITIVE
     weight = state["count"].astype(np.float64)
-    drawn = ~labelled & ~np.isin(state["hash"], kernel.heavy)
-    certain = weight[~labelled & ~drawn].sum()
-    if drawn.any():
-        weight[drawn] *= (unlabelled - certain) / weight[drawn].sum()
+    drawn = ~positive & ~np.isin(state["hash"], kernel.heavy)
+    certain = weight[~positive & ~drawn].sum()
+    for rows, total in ((drawn, others - certain), (positive, labelled)):
+        if rows.any():
+            weight[rows] *= total / weight[rows].sum()
     return RowSample(state["rows"], state["label"], weight)
 
 

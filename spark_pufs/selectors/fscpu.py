@@ -210,6 +210,8 @@ def _outcome(
     scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
     errors = np.zeros(len(mask)) if evidence is None else np.where(np.isfinite(evidence.error), evidence.error, 0.0)
     chosen = sorted(np.flatnonzero(mask).tolist(), key=lambda i: (-scores[i], i))
+    if task.request.k is None and task.request.budget is None:  # all are asked for: the search's half comes first
+        chosen += sorted(np.flatnonzero(~mask & ~task.limits.never).tolist(), key=lambda i: (-scores[i], i))
     table = [[cluster[key] for cluster in clusters] for key in ("labelled", "rows")]
     f = float(recall_precision(table[:1], table[1:], sum(table[0]))[0])
     lift = f * sum(table[1]) / max(sum(table[0]), 1)

@@ -1,4 +1,4 @@
-"""The bounded sample a search works on: all labelled rows, unlabelled rows up to a byte budget."""
+"""The bounded sample a search works on: labelled rows first, unlabelled rows up to a byte budget."""
 
 from __future__ import annotations
 
@@ -76,21 +76,23 @@ def draw_sample(task: Task, capacity: int) -> tuple[RowSample, Cleaning]:
 def raw_sample(task: Task, capacity: int) -> RowSample:
     """About ``capacity`` rows as they are, numeric features first, then the codes of text features.
 
-    All labelled rows are in it; it is the same for any partitioning of the table.
+    All labelled rows are in it while they fill at most half of it, else a part of them like the others; it is the same
+    for any partitioning of the table.
     """
     plan = task.table.plan
     columns, text = feature_columns(task)
     wanted = Wanted(columns, plan.states, task.request.seed, text)
     labels = plan.labels
     others = labels.unlabelled + labels.negative
-    # Labelled rows are all kept; however many they are, unlabelled ones to compare them with need their half.
-    room = max(capacity - labels.positive, capacity // 2, 1)
+    half = max(capacity // 2, 1)
+    room = max(capacity - labels.positive, half)
     threshold, heavy = ALL, np.zeros(0, np.uint64)
     if others > room:
         threshold = int(room / others * 2**64)
         heavy = _heavy(task, wanted, HEAVY * others / room)
-    kernel = SampleKernel(wanted, threshold, heavy)
-    return read_sample(kernel, plan.source.scan(kernel, "sample"), others)
+    known = ALL if labels.positive <= half else int(half / labels.positive * 2**64)
+    kernel = SampleKernel(wanted, threshold, heavy, known)
+    return read_sample(kernel, plan.source.scan(kernel, "sample"), labels.positive, others)
 
 
 def feature_columns(task: Task) -> tuple[tuple[int, ...], tuple[tuple[int, Bins], ...]]:

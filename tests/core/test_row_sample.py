@@ -24,7 +24,7 @@ def draw(kernel: SampleKernel, X: np.ndarray, labelled: np.ndarray, parts: int) 
     state = kernel.start()
     for piece in np.array_split(np.arange(len(X)), parts):
         state = kernel.merge(state, kernel.add(kernel.start(), batch(X[piece], labelled[piece])))
-    return read_sample(kernel, state, int((~labelled).sum()))
+    return read_sample(kernel, state, int(labelled.sum()), int((~labelled).sum()))
 
 
 @settings(max_examples=25, deadline=None)
@@ -78,3 +78,12 @@ def test_another_seed_draws_other_rows() -> None:
     X, labelled = rng.normal(size=(1000, 2)), np.zeros(1000, bool)
     first, second = (draw(SampleKernel(wanted(2, seed), ALL // 10, NONE), X, labelled, 1) for seed in (1, 2))
     assert not np.array_equal(first.X, second.X)
+
+
+def test_labelled_rows_that_would_overfill_the_sample_are_drawn_too() -> None:
+    X = np.random.default_rng(5).normal(size=(20_000, 2))
+    labelled = np.arange(20_000) % 2 == 0
+    sample = draw(SampleKernel(wanted(2), ALL // 20, NONE, ALL // 10), X, labelled, 3)
+    assert abs(sample.labelled.sum() - 1000) < 5 * np.sqrt(1000 * 0.9)
+    assert sample.weight[sample.labelled].sum() == pytest.approx(10_000)
+    assert sample.weight.sum() == pytest.approx(20_000)

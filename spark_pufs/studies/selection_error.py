@@ -172,7 +172,7 @@ def _reading_table(results: pd.DataFrame) -> str:
         if len(gaps):
             median = f"{np.median(np.abs(gaps)):.3f}"
             lines.append([reading, f"{np.mean(gaps):+.3f}", median, f"{np.mean(np.abs(gaps)):.3f}", str(len(gaps))])
-    head = ["what the classifier is given", "mean gap", "median |gap|", "mean |gap|", "cells"]
+    head = ["what the classifier is given", "mean gap", "median absolute gap", "mean absolute gap", "cells"]
     return "Ours less the paper's, Tables 4 to 7, by reading of the protocol.\n\n" + markdown_table(head, lines)
 
 

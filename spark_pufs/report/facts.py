@@ -96,7 +96,7 @@ def _frequency(selection: Selection) -> list[tuple[str, float]]:
 
 
 def _checks(details: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    titles = (("check_before", "On all columns, before the search"), ("check", "On the chosen columns"))
+    titles = (("check_before", "On columns drawn blindly, before the search"), ("check", "On the chosen columns"))
     return [(title, details[key]) for key, title in titles if details.get(key)]
 
 

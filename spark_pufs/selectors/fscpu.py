@@ -33,6 +33,7 @@ __all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+UPPER = 20  # the assumption is checked before the search on the 95 % quantile of its first masks, drawn blindly
 
 
 @dataclass
@@ -42,13 +43,26 @@ class Objective:
     labelled: float
     cmi: Floats | None
     log: ScoreLog
+    first: list[dict[str, Any]] | None = None  # clusters of a good mask of the first generation, before any choice
 
     def value(self, masks: Mask, labelled: Floats, rows: Floats) -> Floats:
         f = recall_precision(labelled, rows, self.labelled)
+        if self.first is None:
+            self.first = _clusters_of_upper(f, labelled, rows)
         if self.cmi is None:
             return f
         score, self.log = combined(f, jmi_of_masks(masks, self.cmi), self.log)
         return score
+
+
+def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[dict[str, Any]]:
+    """Whole counts of the mask that one in ``UPPER`` is better than."""
+    place = int(np.argsort(f, kind="stable")[-max(len(f) // UPPER, 1)])
+    known = np.rint(labelled[place]).astype(int)
+    return [
+        {"labelled": int(a), "rows": int(c)}
+        for a, c in zip(known, np.maximum(np.rint(rows[place]), known), strict=True)
+    ]
 
 
 def _run(with_information: bool) -> Callable[[Task], Outcome]:
@@ -67,7 +81,8 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
         clusters, model = count_clusters(task, mask, rows, cleaning, settings)
         tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
         check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
-        return _outcome(task, search, mask, clusters, model, rows, check)
+        checks = {"check_before": _as_dict(_check_before(task, objective)), "check": _as_dict(check)}
+        return _outcome(task, search, mask, clusters, model, rows, checks)
 
     return run
 
@@ -83,11 +98,18 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
             masks = search.ask()
             search.tell(objective.value(masks, *scorer.score(masks, search.evaluation_seed)))
             task.keeper.save(_state(search, objective))
+            if search.generation == 1:
+                task.note(f"before the search, {_check_before(task, objective)}")
             task.note(_progress(task, search, (time.perf_counter() - began) / (search.generation - first)))
     except KeyboardInterrupt as stop:
         raise Stopped(_stopped(task, search)) from stop
     finally:
         scorer.close()
+
+
+def _check_before(task: Task, objective: Objective) -> ClusterCheck:
+    """Before any choice: do clusters on some columns, drawn blindly, concentrate the labelled rows?"""
+    return check_counts(objective.first or [], task.request.seed, selected=True, tried=UPPER)
 
 
 def _progress(task: Task, search: Search, seconds: float) -> str:
@@ -110,7 +132,7 @@ def _stopped(task: Task, search: Search) -> Fault:
 
 def _state(search: Search, objective: Objective) -> State:
     log = objective.log
-    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter}
+    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter, "first": objective.first}
     return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own}
 
 
@@ -120,6 +142,7 @@ def _restore(task: Task, search: Any, objective: Objective) -> None:
         return
     search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
     objective.log = ScoreLog(int(state["log_count"]), state["log_mean"], state["log_scatter"])
+    objective.first = state["first"]
     task.note(f"going on after generation {search.generation}")
 
 
@@ -197,6 +220,10 @@ def count_clusters(
     return clusters, ClusterModel(names, *cleaning.of(chosen), mixture, positive)
 
 
+def _as_dict(check: ClusterCheck) -> dict[str, Any]:
+    return {"verdict": check.verdict, "reason": check.reason, "p_value": check.p_value, "effect": check.effect}
+
+
 def _outcome(
     task: Task,
     search: Any,
@@ -204,7 +231,7 @@ def _outcome(
     clusters: list[dict[str, Any]],
     model: ClusterModel,
     rows: RowSample,
-    check: ClusterCheck,
+    checks: dict[str, Any],
 ) -> Outcome:
     evidence = getattr(search, "evidence", None)
     scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
@@ -225,7 +252,7 @@ def _outcome(
         "theta": dict(zip(task.table.names, search.theta.tolist(), strict=True)),
         "history": np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist(),
         "clusters": clusters,
-        "check": {"verdict": check.verdict, "reason": check.reason, "p_value": check.p_value, "effect": check.effect},
+        **checks,
         "sample_rows": len(rows.weight),
         "model": model.as_dict(),
     }

@@ -195,3 +195,11 @@ def test_many_labelled_rows_leave_room_for_unlabelled_ones() -> None:
 def test_row_order_does_not_matter(table: pd.DataFrame) -> None:
     shuffled = table.sample(frac=1.0, random_state=3)
     assert choose(shuffled).features == choose(table).features
+
+
+def test_the_assumption_is_checked_before_the_search_and_after(table: pd.DataFrame) -> None:
+    found = choose(table)
+    assert found.details["check_before"]["effect"] < found.details["check"]["effect"]
+    assert found.details["check"]["verdict"] == "holds"
+    shuffled = table.assign(label=table["label"].sample(frac=1, random_state=2).to_numpy())
+    assert choose(shuffled).details["check_before"]["verdict"] in ("does not hold", "too few labels to tell")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from standalone import BIN, Cluster, cluster, environment, submit_command, wait_for
+from standalone import BIN, Cluster, cluster, environment, said, submit_command, wait_for
 
 from spark_pufs.checkpoint import CHECKPOINT
 from spark_pufs.demo import write_example
@@ -24,7 +24,7 @@ pytestmark = [
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = f"{__version__}+shipped"
-SEARCH = {"method": "fscpu", "generations": "8", "sample_mb": "1"}
+SEARCH = {"method": "fscpu", "generation": "1024", "generations": "4", "sample_mb": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +83,11 @@ def test_workers_without_numpy_are_named_and_nothing_is_done(
     bare = str(tmp_path / "bare" / "bin" / "python")
     process, log = start(two_workers.master, package, table, tmp_path / "run", bare)
     assert ended(process) == 4, log.read_text()[-3000:]
-    said = log.read_text()
-    assert f"error: Workers' Python '{bare}' on " in said
-    assert "numpy cannot be loaded (ModuleNotFoundError: No module named 'numpy')" in said
-    assert "Set PYSPARK_PYTHON to a Python that has the driver's version and packages" in said
-    assert "spark_pufs cannot" not in said  # the zip came through
+    text = log.read_text()
+    assert f"error: Workers' Python '{bare}' on " in text
+    assert "numpy cannot be loaded (ModuleNotFoundError: No module named 'numpy')" in text
+    assert "Set PYSPARK_PYTHON to a Python that has the driver's version and packages" in text
+    assert "spark_pufs cannot" not in text  # the zip came through
     assert list((tmp_path / "run").iterdir()) == []
 
 
@@ -100,10 +100,12 @@ def test_a_search_that_loses_a_worker_gives_the_bits_of_a_local_one(
     far, log = start(two_workers.master, package, table, tmp_path / "far", sys.executable, **both)
     try:
         wait_for(lambda: (tmp_path / "far" / CHECKPOINT).exists(), "a generation", log, [far])
+        tasks = said(log, "Starting task")
+        wait_for(lambda: said(log, "Starting task") >= tasks + 2, "the next one's tasks", log, [far])
         two_workers.kill(0)
     finally:
         code = ended(far)
     assert code == 0, log.read_text()[-3000:]
-    assert "Lost executor" in log.read_text()
+    assert said(log, "failed because while it was being computed, its executor exited")
     assert answer(tmp_path / "far") == answer(tmp_path / "local")
     assert json.loads((tmp_path / "far" / "manifest.json").read_text())["versions"]["spark_pufs"] == SHIPPED

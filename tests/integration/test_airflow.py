@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import venv
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,13 @@ def run_dag(variables: dict[str, str], conf: dict[str, object]) -> tuple[dict[st
     return json.loads(ended[0]), done.stdout
 
 
+def link(variables: dict[str, str], name: str) -> str:
+    """Where the button on a task leads, as Airflow keeps it."""
+    with closing(sqlite3.connect(Path(variables["AIRFLOW_HOME"], "airflow.db"))) as database:
+        found = database.execute("select value from xcom where task_id = ? and key = '_link_ReportLink'", [name])
+        return str(json.loads(found.fetchone()[0]))
+
+
 def test_the_dag_publishes_runs_again_without_harm_and_never_retries_a_bad_setting(
     airflow: dict[str, str], tmp_path: Path
 ) -> None:
@@ -93,6 +102,7 @@ def test_the_dag_publishes_runs_again_without_harm_and_never_retries_a_bad_setti
     current = json.loads((tmp_path / "out" / "current.json").read_text())
     assert current["run"] == str(run)
     assert current["report"] == f"https://reports.example/features/{INTERVAL}/report.html"
+    assert link(airflow, "select") == current["report"]
     assert (run / "report.html").exists()
     assert (run / "compare" / "comparison.md").exists()
     written = (run / "manifest.json").stat().st_mtime_ns

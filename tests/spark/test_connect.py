@@ -21,10 +21,12 @@ import json, sys
 import pandas as pd
 from pyspark.sql import SparkSession
 import spark_pufs
+from spark_pufs.spark.versions import check_workers
 
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 assert type(spark).__module__.startswith("pyspark.sql.connect"), type(spark)
 table = spark.read.parquet(sys.argv[1])
+assert check_workers(spark)
 answers = {}
 for name, options in json.loads(sys.argv[2]).items():
     selection = spark_pufs.select(table, label="label", keep=["row"], **options)

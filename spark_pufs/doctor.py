@@ -67,7 +67,7 @@ def examine(master: str | None) -> Iterator[Finding]:
         first += [_spark(), _java(master)]
     yield from first
     if master is not None and all(finding.fault is None for finding in first):
-        yield _tiny_job(master)
+        yield from _tiny_job(master)
 
 
 def within(version: str, bounds: str) -> bool:
@@ -132,12 +132,12 @@ def _java(master: str) -> Finding:
     return Finding("Java", str(version))
 
 
-def _tiny_job(master: str) -> Finding:
+def _tiny_job(master: str) -> list[Finding]:
     from spark_pufs.spark.versions import check_workers
 
     try:
         places = check_workers(open_session(master, {}))
     except EnvironmentFault as error:
-        return Finding("tiny job", "failed", error.faults[0])
+        return [Finding("tiny job", "failed", fault) for fault in error.faults]
     hosts, programs = {place.host for place in places}, sorted({place.executable for place in places})
-    return Finding("tiny job", f"ran on {len(hosts)} host{'s' * (len(hosts) > 1)} with {', '.join(programs)}")
+    return [Finding("tiny job", f"ran on {len(hosts)} host{'s' * (len(hosts) > 1)} with {', '.join(programs)}")]

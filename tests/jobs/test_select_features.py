@@ -37,7 +37,7 @@ def test_spark_submit_writes_the_run_directory(tmp_path: Path) -> None:
     assert sum(name.startswith("relevant") for name in names) >= 22
     bad = submit("--config", "conf/select_features.yaml", *settings, "--set", "select.k=0")
     assert bad.returncode == 2
-    assert "Option 'k': must be a whole number of at least 1, auto or all, got 0." in bad.stdout  # spark-submit joins the two
+    assert "Option 'k': must be a whole number of at least 1, auto or all, got 0." in bad.stdout  # joined with errors
 
 
 def run_py(path: str, **environment: str) -> subprocess.CompletedProcess[str]:

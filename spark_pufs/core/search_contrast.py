@@ -102,9 +102,18 @@ class ContrastSearch:
         self.generation += 1
         self._conclude()
 
-    def selection(self) -> Mask:
-        """The features (D,) with the largest theta, taken while the budget allows."""
-        return fill(self.budget.must, np.argsort(-self._distance(), kind="stable"), self.budget)
+    def selection(self, prior: Floats | None = None) -> Mask:
+        """The features (D,) with the largest theta, taken while the budget allows.
+
+        ``prior`` (D,), in standard normal units, has a say in the order of features that the search left open.
+        """
+        rank = self._distance()
+        if prior is not None:
+            edge = self.settings.settled
+            open_ = (self.theta > edge) & (self.theta < 1 - edge)
+            # Far beyond what standard errors reach: no open feature overtakes a settled one.
+            rank = np.where(open_, rank + prior, np.where(self.theta > 0.5, rank + 1e9, rank - 1e9))
+        return fill(self.budget.must, np.argsort(-rank, kind="stable"), self.budget)
 
     @property
     def unsettled(self) -> int:

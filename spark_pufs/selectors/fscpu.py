@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.cluster_check import ClusterCheck, cluster_check
-from spark_pufs.core.information import class_given_feature
+from spark_pufs.core.contrast import normal_scores
+from spark_pufs.core.information import class_given_feature, class_of_features
 from spark_pufs.core.kernel import State
 from spark_pufs.core.mixture import COVARIANCES, MixtureSettings, fit_mask, make_sample
 from spark_pufs.core.objective import positive_clusters, recall_precision
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.row_sample import RowSample
 from spark_pufs.core.search import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
+from spark_pufs.core.search_contrast import ContrastSearch
 from spark_pufs.core.surrogate import apply_surrogate
 from spark_pufs.core.verdict import ClusterModel, VerdictKernel
 from spark_pufs.errors import ConfigError, Fault, Stopped
@@ -77,7 +79,7 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
         objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
         _restore(task, search, objective)
         _generations(task, search, objective, rows, settings)
-        mask = search.selection()
+        mask = search.selection(_told_alone(task)) if isinstance(search, ContrastSearch) else search.selection()
         clusters, model = count_clusters(task, mask, rows, cleaning, settings)
         tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
         check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
@@ -186,6 +188,12 @@ def _cmi(task: Task) -> Floats:
         for j in range(layout.features)
     ]
     return np.stack(columns, axis=1)
+
+
+def _told_alone(task: Task) -> Floats:
+    """What each feature tells of the label by itself, as normal scores: it decides where clusters do not."""
+    information, _ = class_of_features(apply_surrogate(task.counter.labels(), "y0"), task.table.layout)
+    return normal_scores(information)
 
 
 def _start(cmi: Floats) -> Floats:

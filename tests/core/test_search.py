@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from spark_pufs.core.contrast import Evidence
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.search import (
     SEARCHES,
@@ -177,3 +178,11 @@ def test_jmi_is_the_mean_over_ordered_pairs() -> None:
         chosen = np.flatnonzero(mask)
         pairs = [cmi[k, j] for k in chosen for j in chosen if k != j]
         assert value == pytest.approx(np.mean(pairs) if pairs else 0.0)
+
+
+def test_a_prior_decides_among_open_features_only() -> None:
+    search = ContrastSearch(Budget.of(np.ones(6), 3), seed=0)
+    search.theta = np.array([0.99, 0.5, 0.45, 0.55, 0.4, 0.01])
+    search.evidence = Evidence(np.array([3.0, 0.1, 0.0, 0.2, -0.1, -3.0]), np.full(6, 1.0))
+    assert np.flatnonzero(search.selection()).tolist() == [0, 1, 3]
+    assert np.flatnonzero(search.selection(np.array([-9.0, -1.0, 1.0, -1.0, 1.0, 9.0]))).tolist() == [0, 2, 4]

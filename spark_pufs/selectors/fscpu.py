@@ -83,7 +83,9 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
         clusters, model = count_clusters(task, mask, rows, cleaning, settings)
         tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
         check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
-        checks = {"check_before": _as_dict(_check_before(task, objective)), "check": _as_dict(check)}
+        checks = {"check": _as_dict(check)}
+        if objective.first:  # nothing is searched where every feature fits
+            checks["check_before"] = _as_dict(_check_before(task, objective.first))
         return _outcome(task, search, mask, clusters, model, rows, checks)
 
     return run
@@ -101,7 +103,7 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
             search.tell(objective.value(masks, *scorer.score(masks, search.evaluation_seed)))
             task.keeper.save(_state(search, objective))
             if search.generation == 1:
-                task.note(f"before the search, {_check_before(task, objective)}")
+                task.note(f"before the search, {_check_before(task, objective.first or [])}")
             task.note(_progress(task, search, (time.perf_counter() - began) / (search.generation - first)))
     except KeyboardInterrupt as stop:
         raise Stopped(_stopped(task, search)) from stop
@@ -109,9 +111,9 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
         scorer.close()
 
 
-def _check_before(task: Task, objective: Objective) -> ClusterCheck:
+def _check_before(task: Task, clusters: list[dict[str, Any]]) -> ClusterCheck:
     """Before any choice: do clusters on some columns, drawn blindly, concentrate the labelled rows?"""
-    return check_counts(objective.first or [], task.request.seed, selected=True, tried=UPPER)
+    return check_counts(clusters, task.request.seed, selected=True, tried=UPPER)
 
 
 def _progress(task: Task, search: Search, seconds: float) -> str:

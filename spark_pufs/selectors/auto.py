@@ -1,9 +1,9 @@
 """The automatic choice: which method fits this table, by evidence from the labels alone.
 
-Candidates are compared by cross-validation on a bounded sample. A method wins where its held-out PU-AUC is best and no
-rival lies within one standard error (of the difference in the same folds). Among methods that cannot be told apart
-FSCPU is taken where its own folds say that the cluster assumption holds; otherwise their rankings are combined. With
-too few labels to hold any out the choice rests on what the methods assume.
+Candidates are compared by cross-validation on a bounded sample, by the difference of held-out PU-AUC in the same folds.
+FSCPU is taken where its own folds say that the cluster assumption holds, unless another method is better by more than
+two standard errors. Else the best method is taken, or, where others come within half a standard error of it, the mean
+of their rankings. With too few labels to hold any out the choice rests on what the methods assume.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ __all__ = ["CANDIDATES", "Choice", "choose", "method"]
 CANDIDATES = ("fscpu", "semi-jmi", "dt-rfe", "lasso", "k-best", "semi-mim")
 QUICK: Mapping[str, Mapping[str, Any]] = {"fscpu": {"generations": 8}, "dt-rfe": {"trees": 50, "step": 5}}
 MOST_COMBINED = 3
+OVERRULED = 2.0  # standard errors by which a rival must be better to overrule an assumption that holds
+ALIKE = 0.5  # standard errors within which methods are taken as equally good
 FEW = "semi-jmi"  # where labels are too few to compare
 
 
@@ -75,32 +77,29 @@ def choose(comparison: Comparison, names: Mapping[str, str]) -> Choice:
     """From the standings to a choice; ``names``: the method behind each name of a standing."""
     own = [one for one in comparison.standings if one.method in comparison.aucs and one.method in names]
     best = own[0]
-    rivals = [one.method for one in own[1:] if _equal(comparison, best.method, one.method)]
-    tied = [best.method, *rivals]
     facts = f"{names[best.method]} has the best held-out PU-AUC, {best.auc:.3f} +- {best.auc_error:.3f}"
-    clusters = next((name for name in names if names[name] == "fscpu" and name in comparison.checks), None)
+    clusters = next((one.method for one in own if names[one.method] == "fscpu"), None)
     verdicts = comparison.checks.get(clusters, ()) if clusters else ()
     holding = sum(verdict == "holds" for verdict in verdicts)
-    seen = f"The cluster assumption held in {holding} of {len(verdicts)} folds" if verdicts else ""
-    if clusters in tied and 2 * holding > len(verdicts):
-        why = f"{seen}, and no method is better than fscpu by more than one standard error: {facts}."
-        return Choice(("fscpu",), why)
-    if clusters in tied and len(tied) > 1 and 2 * holding <= len(verdicts):
-        tied = [name for name in tied if name != clusters]
-    tied = tied[:MOST_COMBINED]
-    seen = f" {seen}." if seen else ""
-    if len(tied) == 1:
-        return Choice((names[tied[0]],), f"{facts}, by more than one standard error of the difference.{seen}")
-    shown = ", ".join(names[name] for name in tied)
+    seen = f" The cluster assumption held in {holding} of {len(verdicts)} folds" if verdicts else ""
+    if clusters and 2 * holding > len(verdicts) and _within(comparison, best.method, clusters, OVERRULED):
+        return Choice(("fscpu",), f"{seen[1:]}, and no method is better than fscpu by two standard errors: {facts}.")
+    ahead = [one.method for one in own if _within(comparison, best.method, one.method, ALIKE)]
+    alike = [name for name in ahead if name != clusters or name == best.method][:MOST_COMBINED]
+    seen = f"{seen}." if seen else ""
+    if len(alike) == 1:
+        return Choice((names[alike[0]],), f"{facts}; no other comes within half a standard error.{seen}")
+    shown = " and ".join(names[name] for name in alike)
     return Choice(
-        tuple(names[name] for name in tied),
-        f"{facts}; {shown} cannot be told apart by one standard error, so their rankings are averaged.{seen}",
+        tuple(names[name] for name in alike),
+        f"{facts}; {shown} cannot be told apart by half a standard error, so their rankings are averaged.{seen}",
     )
 
 
-def _equal(comparison: Comparison, best: str, other: str) -> bool:
+def _within(comparison: Comparison, best: str, other: str, errors: float) -> bool:
+    """Whether ``other`` comes within so many standard errors of ``best``."""
     gap, error = comparison.gap(best, other)
-    return gap <= error
+    return gap <= errors * error
 
 
 def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapping[str, Any]) -> Outcome:

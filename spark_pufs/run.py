@@ -95,11 +95,20 @@ def _evident(task: Task, method: Method) -> Outcome:
     task.note(f"running {method.name}")
     outcome = method.run(task)
     if task.request.stability:
-        found, names = resampled(task, task.request.stability)
+        found, names = resampled(_as_chosen(task, outcome), task.request.stability)
         details["stability"] = stability_dict(found, names)
         if found.depends_on_draw:
             warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")
     return replace(outcome, details={**outcome.details, **details}, warnings=(*outcome.warnings, *warnings))
+
+
+def _as_chosen(task: Task, outcome: Outcome) -> Task:
+    """The task of the method that auto chose, the first of several, on as many features."""
+    if "choice" not in outcome.details:
+        return task
+    first, size = outcome.details["choice"]["methods"][0], len(outcome.chosen)
+    request = replace(task.request, method=first, options={}, k=size, propose_k=False)
+    return replace(task, request=request, limits=replace(task.limits, k=size))
 
 
 def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb: int = 16) -> ClusterCheck:

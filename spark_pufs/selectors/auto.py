@@ -108,7 +108,8 @@ def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapp
     resized, sizes, warnings = sized(first) if not family[choice.methods[0]].own_size else (first, {}, ())
     task = replace(task, limits=replace(task.limits, k=resized.limits.k), request=_like(task, resized))
     outcomes = [_outcome(task, family[name]) for name in choice.methods]
-    choice_facts = {"choice": {"method": " + ".join(choice.methods), "why": choice.why}}
+    shown = " + ".join(choice.methods)
+    choice_facts = {"choice": {"method": shown, "methods": list(choice.methods), "why": choice.why}}
     found = outcomes[0] if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
     return replace(
         found,

@@ -120,3 +120,9 @@ def test_an_answer_that_depends_on_the_draw_is_named() -> None:
     frame["label"] = (rng.random(300) < 0.2).astype(int)
     found = spark_pufs.select(frame, label="label", method="semi-mim", k=4, stability=10)
     assert any("depends on the draw" in warning for warning in found.warnings)
+
+
+def test_the_stability_of_a_choice_is_that_of_the_chosen_method_and_number() -> None:
+    found = select(table(), methods=["semi-mim"], stability=6)
+    assert 0 < len(found.names) < 50
+    assert sum(found.details["stability"]["frequency"].values()) == pytest.approx(len(found.names), abs=1e-2)

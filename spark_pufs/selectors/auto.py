@@ -16,8 +16,9 @@ import numpy as np
 
 from spark_pufs.core.classifier import CLASSIFIERS
 from spark_pufs.counter import Counter
+from spark_pufs.errors import DataError
 from spark_pufs.selectors.base import Method, Option, Outcome, Task, limits_of, read_options
-from spark_pufs.selectors.comparison import LEAST_LABELS, Candidate, Comparison, Protocol, compare_methods
+from spark_pufs.selectors.comparison import COMPARISON, LEAST_LABELS, Candidate, Comparison, Protocol, compare_methods
 from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.scored import by_score
 from spark_pufs.selectors.sizes import sized
@@ -52,7 +53,12 @@ def method(family: Mapping[str, Method]) -> Method:
             return _run(task, family, _by_labels(task), {})
         protocol = Protocol(*(task.options[name] for name in ("folds", "repeats", "rows", "classifier")))
         candidates = [Candidate(name, QUICK.get(name, {})) for name in known]
-        comparison = compare_methods(task, [*candidates, Candidate(ALL)], protocol)
+        try:
+            comparison = compare_methods(task, [*candidates, Candidate(ALL)], protocol)
+        except DataError as error:
+            if error.faults[0].where != COMPARISON:
+                raise
+            return _run(task, family, _by_labels(task), {})  # copies of few labelled rows
         choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
         return _run(task, family, choice, {"comparison": comparison.as_dict()})
 

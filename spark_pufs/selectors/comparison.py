@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.classifier import CLASSIFIERS, classifier_named
 from spark_pufs.core.folds import corrected_error
 from spark_pufs.core.kernel import State
-from spark_pufs.core.label_rate import estimate_rho
+from spark_pufs.core.label_rate import PER_FOLD, estimate_rho
 from spark_pufs.core.pu_scores import Counts, score_counts
 from spark_pufs.core.stability import nogueira
 from spark_pufs.errors import ConfigError, DataError, Fault
@@ -23,8 +23,18 @@ from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.trial import TrialSample, run_trial, trial_sample
 from spark_pufs.types import LABELLED_POSITIVE
 
-__all__ = ["LEAST_LABELS", "Candidate", "Comparison", "Protocol", "Standing", "candidate", "compare_methods"]
+__all__ = [
+    "COMPARISON",
+    "LEAST_LABELS",
+    "Candidate",
+    "Comparison",
+    "Protocol",
+    "Standing",
+    "candidate",
+    "compare_methods",
+]
 
+COMPARISON = "Comparison"
 LEAST_LABELS = 4  # different labelled rows below which none is held out
 
 
@@ -135,7 +145,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Proto
     if sample.positives < max(LEAST_LABELS, protocol.folds):
         found = f"{sample.positives} different labelled rows, {max(LEAST_LABELS, protocol.folds)} are needed"
         fix = "Label more rows, or choose a method by what it assumes: see methods()."
-        raise DataError(Fault("Comparison", found, fix))
+        raise DataError(Fault(COMPARISON, found, fix))
     rho = _rho(task, sample)
     classifier = classifier_named(protocol.classifier)
     shared: State = {"classifier": classifier, "share": _share(sample, rho)}
@@ -189,7 +199,8 @@ def _rho(task: Task, sample: TrialSample) -> float:
 def _estimated_rho(shared: State, unit: State) -> State:
     X = np.where(np.isfinite(shared["X"]), shared["X"], 0.0)
     positive = shared["label"] == LABELLED_POSITIVE
-    found = estimate_rho(X, positive, np.random.default_rng([shared["seed"], 6]), draws=2)
+    folds = min(5, int(positive.sum()) // PER_FOLD)
+    found = estimate_rho(X, positive, np.random.default_rng([shared["seed"], 6]), folds=folds, draws=2)
     return {"rho": min(max(found.rho, found.floor), 1.0)}
 
 

@@ -88,6 +88,15 @@ def test_few_labels_leave_the_choice_to_assumptions() -> None:
     assert "too few" in found.details["choice"]["why"]
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_nine_labels_are_compared_and_copies_of_a_few_are_not(copies: int) -> None:
+    frame = table()
+    few = pd.concat([frame[frame["label"] == 1].head(9 // copies)] * copies)
+    found = select(pd.concat([few, frame[frame["label"] == 0]]), k=5, methods=["semi-mim", "lasso"], folds=5)
+    assert len(found.names) == 5
+    assert ("too few" in found.details["choice"]["why"]) == (copies == 3)
+
+
 def test_a_number_is_proposed_where_none_is_given() -> None:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(800, 10))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,11 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["check_clusters", "compare", "engine_for", "likely_positives", "methods", "select"]
 
 
-COMPARED = CANDIDATES
-_COMMON = (
-    "exclude", "keep", "categorical", "k", "budget", "costs", "must", "never", "prior", "seed", "bins", "binning",
-    "max_categories", "missing", "pair_memory_mb",
-)  # fmt: skip
+# What compare takes of select's keywords besides those it names itself.
+_NOT_COMMON = ("label", "method", "include", "propose_k", "stability", "options")
+_COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
 
 
 def select(
@@ -106,7 +105,7 @@ def compare(
     table: pd.DataFrame | DataFrame,
     *,
     label: str,
-    methods: Iterable[str | Mapping[str, Any]] = COMPARED,
+    methods: Iterable[str | Mapping[str, Any]] = CANDIDATES,
     folds: int = 5,
     repeats: int = 2,
     rows: int = 10_000,

@@ -14,6 +14,7 @@ from rich.logging import RichHandler
 from rich.table import Table
 
 from spark_pufs.cli_make import make
+from spark_pufs.cli_options import CONFIG, OVERRIDES
 from spark_pufs.cli_reproduce import reproduce
 from spark_pufs.compare_job import EXAMPLE as COMPARE_EXAMPLE
 from spark_pufs.compare_job import CompareConfig, run_compare
@@ -31,12 +32,6 @@ __all__ = ["app", "main", "run"]
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
 log = logging.getLogger("spark_pufs")
-
-
-CONFIG = click.option(
-    "--config", type=click.Path(path_type=Path), required=True, help="YAML; the files in conf/ explain every key."
-)
-OVERRIDES = click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
 
 
 def main() -> None:

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import click
 
+from spark_pufs.cli_options import CONFIG, OVERRIDES
 from spark_pufs.config import load_settings
 
 __all__ = ["reproduce"]
 
 
 @click.command()
-@click.option(
-    "--config", type=click.Path(path_type=Path), required=True, help="YAML; conf/reproduce.yaml explains every key."
-)
-@click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
+@CONFIG
+@OVERRIDES
 def reproduce(config: Path, overrides: tuple[str, ...]) -> None:
     """Run published experiments again; the same command goes on where a run was stopped."""
     from spark_pufs.cli import progress

@@ -10,8 +10,8 @@ from typing import Any
 
 from pydantic import Field
 
-from spark_pufs.config import RunConfig, Section
-from spark_pufs.job import CONFIG, opened, resolved
+from spark_pufs.config import RunConfig, Section, resolved
+from spark_pufs.job import CONFIG, opened
 from spark_pufs.output import RunFolder
 from spark_pufs.run import compare_with, fingerprint, prepare
 from spark_pufs.selectors.auto import CANDIDATES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -14,7 +15,16 @@ from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.types import LabelRule
 
-__all__ = ["OutputConfig", "RunConfig", "Section", "SparkConfig", "load_config", "load_settings", "with_overrides"]
+__all__ = [
+    "OutputConfig",
+    "RunConfig",
+    "Section",
+    "SparkConfig",
+    "load_config",
+    "load_settings",
+    "resolved",
+    "with_overrides",
+]
 
 Settings = TypeVar("Settings", bound=BaseModel)
 EXAMPLE = "conf/select_features.yaml"
@@ -129,6 +139,12 @@ def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[s
         found = f"expected sections such as {some}, found {type(loaded).__name__}"
         raise ConfigError(Fault(f"Configuration '{path}'", found, f"See {example}."))
     return _checked(with_overrides(loaded, overrides), model, example)
+
+
+def resolved(config: BaseModel) -> bytes:
+    """The configuration with every default filled in, as YAML."""
+    values = json.loads(config.model_dump_json())
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
 
 
 def parse(values: Mapping[str, Any]) -> RunConfig:

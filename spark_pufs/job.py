@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,10 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import yaml
-
 from spark_pufs.checkpoint import FolderKeeper
-from spark_pufs.config import RunConfig, load_config
+from spark_pufs.config import RunConfig, load_config, resolved
 from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.counter import Counter
@@ -27,7 +24,7 @@ from spark_pufs.table import Plan, pack
 if TYPE_CHECKING:
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["Report", "opened", "plan_text", "resolved", "resume", "run_check", "run_select"]
+__all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -109,12 +106,6 @@ def resume(path: Path, note: Callable[[str], None] = lambda what: None) -> Repor
     if not started:
         raise ConfigError(Fault(f"Run directory '{path}'", f"has no {CONFIG}", "Name the output.path of a run."))
     return run_select(load_config(started[0]), note=note)
-
-
-def resolved(config: RunConfig) -> bytes:
-    """The configuration with every default filled in, as YAML."""
-    values = json.loads(config.model_dump_json())
-    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
 
 
 def _write_likely(engine: SparkEngine, selection: Selection, request: Request, config: RunConfig) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
@@ -17,7 +18,7 @@ from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.selection import Selection
 
-__all__ = ["RunFolder", "write_selection"]
+__all__ = ["RunFolder", "parquet", "write_selection"]
 
 MANIFEST = "manifest.json"
 
@@ -99,7 +100,7 @@ def write_selection(
         return
     files = {
         "selection.json": selection.to_json().encode(),
-        "ranking.parquet": _parquet(selection),
+        "ranking.parquet": parquet(selection.table()),
         "report.html": to_html(selection).encode(),
         "report.md": to_markdown(selection).encode(),
         **(more or {}),
@@ -108,9 +109,12 @@ def write_selection(
     folder.write_all(files, facts)
 
 
-def _parquet(selection: Selection) -> bytes:
+def parquet(table: pd.DataFrame | pa.Table) -> bytes:
+    """A table as the bytes of a Parquet file."""
     file = io.BytesIO()
-    pq.write_table(pa.Table.from_pandas(selection.table(), preserve_index=False), file)
+    pq.write_table(
+        pa.Table.from_pandas(table, preserve_index=False) if isinstance(table, pd.DataFrame) else table, file
+    )
     return file.getvalue()
 
 

@@ -90,8 +90,7 @@ def execute(
 
 def _evident(task: Task, method: Method) -> Outcome:
     """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
-    # auto proposes a number itself, once it knows the method
-    task, details, warnings = (task, {}, ()) if method.own_size or method.name == "auto" else sized(task)
+    task, details, warnings = (task, {}, ()) if method.own_size else sized(task)
     task.note(f"running {method.name}")
     outcome = method.run(task)
     if task.request.stability:
@@ -200,9 +199,7 @@ def _selection(
 
 
 def _ranking(plan: Plan, limits: Limits, outcome: Outcome) -> tuple[Feature, ...]:
-    """Chosen features as chosen, then the others by score, ties in column order."""
     chosen = set(outcome.chosen)
-    others = sorted(set(range(len(plan.features))) - chosen, key=lambda i: (-outcome.scores[i], i))
     return tuple(
         Feature(
             name=plan.features[i],
@@ -213,7 +210,7 @@ def _ranking(plan: Plan, limits: Limits, outcome: Outcome) -> tuple[Feature, ...
             cost=float(limits.costs[i]),
             notes=outcome.notes.get(i, ""),
         )
-        for rank, i in enumerate([*outcome.chosen, *others], start=1)
+        for rank, i in enumerate(outcome.order(), start=1)
     )
 
 

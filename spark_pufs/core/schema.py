@@ -66,6 +66,18 @@ def resolve(
     return Schema(label, numeric, text, tuple(c.name for c in usable), skipped), faults
 
 
+def free_name(name: str, taken: Iterable[str]) -> str:
+    """``name``, with underscores if something is called so already.
+
+    >>> free_name("label", ["a", "label"])
+    'label_'
+    """
+    names = set(taken)
+    while name in names:
+        name += "_"
+    return name
+
+
 def match(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
     """Names that equal a pattern or fit it as a glob, in the order of the names.
 

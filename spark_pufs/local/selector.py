@@ -13,6 +13,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from spark_pufs.core.schema import free_name
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.local.engine import LocalEngine
 from spark_pufs.request import Binning, Missing, Prior, Request, several
@@ -90,7 +91,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         features = self._features(X)
         labels = _labels(y)
         check_consistent_length(features, labels)
-        column = _free_name("label", features.columns)
+        column = free_name("label", features.columns)
         table = features.copy(deep=False)
         table[column] = labels
         self.selection_ = select_with(LocalEngine(table), self._request(column))
@@ -133,14 +134,6 @@ def _labels(y: Any) -> Any:
         raise DataError(Fault("Target y", found, "Give one value per row: 1 where it is labelled positive."))
     checked = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite="allow-nan", input_name="y")
     return column_or_1d(checked, warn=True)
-
-
-def _free_name(name: str, taken: Iterable[str]) -> str:
-    """``name``, with underscores if a feature is called so."""
-    names = set(taken)
-    while name in names:
-        name += "_"
-    return name
 
 
 def _by_column(

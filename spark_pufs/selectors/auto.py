@@ -16,13 +16,12 @@ import numpy as np
 
 from spark_pufs.core.classifier import CLASSIFIERS
 from spark_pufs.counter import Counter
-from spark_pufs.errors import DataError
 from spark_pufs.selectors.base import Method, Option, Outcome, Task, limits_of, read_options
-from spark_pufs.selectors.comparison import COMPARISON, LEAST_LABELS, Candidate, Comparison, Protocol, compare_methods
+from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, TooFewLabels, compare_methods
 from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.scored import by_score
 from spark_pufs.selectors.sizes import sized
-from spark_pufs.selectors.trial import ALL, ranked
+from spark_pufs.selectors.trial import ALL
 from spark_pufs.table import pack
 
 __all__ = ["CANDIDATES", "Choice", "choose", "method"]
@@ -49,16 +48,12 @@ def method(family: Mapping[str, Method]) -> Method:
 
     def run(task: Task) -> Outcome:
         known = [name for name in task.options["methods"] if name in family]
-        if task.table.plan.labels.positive < max(LEAST_LABELS, task.options["folds"]):
-            return _run(task, family, _by_labels(task), {})
         protocol = Protocol(*(task.options[name] for name in ("folds", "repeats", "rows", "classifier")))
         candidates = [Candidate(name, QUICK.get(name, {})) for name in known]
         try:
             comparison = compare_methods(task, [*candidates, Candidate(ALL)], protocol)
-        except DataError as error:
-            if error.faults[0].where != COMPARISON:
-                raise
-            return _run(task, family, _by_labels(task), {})  # copies of few labelled rows
+        except TooFewLabels:
+            return _run(task, family, _by_labels(task), {})
         choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
         return _run(task, family, choice, {"comparison": comparison.as_dict()})
 
@@ -70,6 +65,7 @@ def method(family: Mapping[str, Method]) -> Method:
         "you do not know which method fits",
         run,
         _OPTIONS,
+        own_size=True,
     )
 
 
@@ -160,7 +156,7 @@ def _outcome(task: Task, chosen: Method) -> Outcome:
 def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Outcome:
     """The mean of the methods' ranks, 1 for the best to 0 for the last, with its standard error."""
     count = len(task.limits.costs)
-    places = np.stack([np.argsort(ranked(one, task.limits)) for one in outcomes])
+    places = np.stack([np.argsort(one.order()) for one in outcomes])
     rank = 1 - places / max(count - 1, 1)
     scores = rank.mean(axis=0)
     errors = rank.std(axis=0, ddof=1) / np.sqrt(len(outcomes))

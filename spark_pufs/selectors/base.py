@@ -82,6 +82,11 @@ class Outcome:
     warnings: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
 
+    def order(self) -> list[int]:
+        """Every feature: those chosen as chosen, then the others by score, ties in column order."""
+        left = sorted(set(range(len(self.scores))) - set(self.chosen), key=lambda i: (-self.scores[i], i))
+        return [*self.chosen, *left]
+
 
 @dataclass(frozen=True)
 class Method:

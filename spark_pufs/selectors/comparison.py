@@ -24,18 +24,21 @@ from spark_pufs.selectors.trial import TrialSample, run_trial, trial_sample
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = [
-    "COMPARISON",
     "LEAST_LABELS",
     "Candidate",
     "Comparison",
     "Protocol",
     "Standing",
+    "TooFewLabels",
     "candidate",
     "compare_methods",
 ]
 
-COMPARISON = "Comparison"
 LEAST_LABELS = 4  # different labelled rows below which none is held out
+
+
+class TooFewLabels(DataError):
+    """Not enough different labelled rows to hold some out in every fold."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Proto
     if sample.positives < max(LEAST_LABELS, protocol.folds):
         found = f"{sample.positives} different labelled rows, {max(LEAST_LABELS, protocol.folds)} are needed"
         fix = "Label more rows, or choose a method by what it assumes: see methods()."
-        raise DataError(Fault(COMPARISON, found, fix))
+        raise TooFewLabels(Fault("Comparison", found, fix))
     rho = _rho(task, sample)
     classifier = classifier_named(protocol.classifier)
     shared: State = {"classifier": classifier, "share": _share(sample, rho)}
@@ -159,8 +162,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Proto
     task.note(f"comparing {len(candidates)} methods in {len(units)} trials on {sample.note}")
     results = task.engine.each(run_trial, sample.state, units)
     trials = [results[i * len(folds) : (i + 1) * len(folds)] for i in range(len(candidates))]
-    cost = dict(zip(task.table.names, task.limits.costs, strict=True))
-    costs = np.array([cost[name] for name in sample.names])
+    costs = np.array(sample.costs)
     standings = [
         _standing(candidate, found, costs, protocol, rho) for candidate, found in zip(candidates, trials, strict=True)
     ]

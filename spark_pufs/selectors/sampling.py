@@ -20,7 +20,7 @@ from spark_pufs.core.row_sample import (
 from spark_pufs.selectors.base import Task
 from spark_pufs.types import Bins
 
-__all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "raw_sample", "rows_in"]
+__all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "raw_sample", "rows_in", "taken"]
 
 Floats = NDArray[np.float64]
 HEAVY = 10  # a row expected more than ten times in the sample is kept for certain
@@ -58,8 +58,13 @@ def draw_rows(task: Task, most: int) -> Rows:
     span = cleaning.high - cleaning.low
     X = (sample.X[picked] - cleaning.low) / np.where(span > 0, span, 1.0)
     whole = len(picked) == task.table.rows
-    note = f"all {len(picked):,} rows" if whole else f"a sample of {len(picked):,} of {task.table.rows:,} rows"
-    return Rows(X, sample.label[picked], whole, note)
+    return Rows(X, sample.label[picked], whole, taken(len(picked), task))
+
+
+def taken(rows: int, task: Task) -> str:
+    """What so many rows of the table are, for the user."""
+    total = task.table.rows
+    return f"all {rows:,} rows" if rows == total else f"a sample of {rows:,} of {total:,} rows"
 
 
 def draw_sample(task: Task, capacity: int) -> tuple[RowSample, Cleaning]:

@@ -62,13 +62,13 @@ def propose_size(task: Task, protocol: Protocol) -> SizeCurve | None:
     if folds < LEAST_LABELS:
         return None
     sample = trial_sample(task, protocol.rows, folds, protocol.repeats)
-    if sample.positives < LEAST_LABELS:
+    if sample.positives < folds:  # copies of a labelled row share a fold
         return None
     sizes = trial_sizes(task)
     unit = {
         "method": task.request.method,
         "options": dict(task.request.options),
-        "costs": _by_column(task, sample.names),
+        "costs": sample.costs,
         "cap": min(task.limits.budget, float(task.limits.costs.sum())),
         "classifier": classifier_named(protocol.classifier),
         "share": 0.5,
@@ -80,11 +80,6 @@ def propose_size(task: Task, protocol: Protocol) -> SizeCurve | None:
     if len(found) < 2:
         return None
     return smallest_good(sizes, np.array(found), folds, len(task.limits.must))
-
-
-def _by_column(task: Task, names: tuple[str, ...]) -> list[float]:
-    cost = dict(zip(task.table.names, task.limits.costs.tolist(), strict=True))
-    return [cost[name] for name in names]
 
 
 def trial_sizes(task: Task) -> list[int]:

@@ -20,10 +20,11 @@ from spark_pufs.core.folds import half_of_each, pu_folds
 from spark_pufs.core.kernel import State
 from spark_pufs.core.label_rate import delong
 from spark_pufs.core.row_sample import spread
+from spark_pufs.core.schema import free_name
 from spark_pufs.errors import PufsError
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import Limits, Outcome, Task
-from spark_pufs.selectors.sampling import raw_sample
+from spark_pufs.selectors.base import Task
+from spark_pufs.selectors.sampling import raw_sample, taken
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table import inspect
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, LabelRule
@@ -37,10 +38,11 @@ Ints = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class TrialSample:
-    """The sample as a state to share, the names of its columns, and what it is, for the user."""
+    """The sample as a state to share, the names and costs of its columns, and what it is, for the user."""
 
     state: State
     names: tuple[str, ...]
+    costs: list[float]
     note: str
 
     @property
@@ -67,9 +69,8 @@ def trial_sample(task: Task, most: int, folds: int = 2, repeats: int = 1) -> Tri
         "request": _plain(task.request),
         "seed": task.request.seed,
     }
-    total = task.table.rows
-    note = f"all {total:,} rows" if len(rows) == total else f"a sample of {len(rows):,} of {total:,} rows"
-    return TrialSample(state, tuple(names), note)
+    cost = dict(zip(task.table.names, task.limits.costs.tolist(), strict=True))
+    return TrialSample(state, tuple(names), [cost[name] for name in names], taken(len(rows), task))
 
 
 def _columns(task: Task) -> tuple[list[str], dict[str, list[str | None]]]:
@@ -144,22 +145,13 @@ def _select(shared: State, train: Ints, unit: State) -> tuple[Ints, NDArray[np.b
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
     check = outcome.details.get("check")
-    return place[ranked(outcome, task.limits)], mask, {"check": check} if check else {}
-
-
-def ranked(outcome: Outcome, limits: Limits) -> list[int]:
-    """Chosen features as chosen, then the others by score, ties in column order."""
-    left = sorted(set(range(len(limits.costs))) - set(outcome.chosen), key=lambda i: (-outcome.scores[i], i))
-    return [*outcome.chosen, *left]
+    return place[outcome.order()], mask, {"check": check} if check else {}
 
 
 def _request(shared: State, unit: State) -> Request:
-    column = "label"
-    while column in shared["names"]:
-        column += "_"
     plain = dict(shared["request"])
     prior = plain.pop("prior")
-    rule = LabelRule(column, (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
+    rule = LabelRule(free_name("label", shared["names"]), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
     return Request(
         label=rule,
         method=unit["method"],

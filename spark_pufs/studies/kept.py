@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.output import RunFolder
+from spark_pufs.output import RunFolder, parquet
 from spark_pufs.studies.base import COLUMNS, ERROR, Row
 
 __all__ = ["KeptResults", "parquet"]
@@ -82,13 +82,6 @@ class KeptResults:
         last = next(number for number in count() if self._folder.read(_part(number)) is None)
         for number in reversed(range(last)):
             self._folder.delete(_part(number))
-
-
-def parquet(table: pa.Table) -> bytes:
-    """A table as the bytes of a Parquet file."""
-    file = io.BytesIO()
-    pq.write_table(table, file)
-    return file.getvalue()
 
 
 def _part(number: int) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import io
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -18,15 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
-import yaml
 from pydantic import Field
 
-from spark_pufs.config import OutputConfig, Section, SparkConfig
+from spark_pufs.config import OutputConfig, Section, SparkConfig, resolved
 from spark_pufs.core.bayes_net import Network, parse_bif, targets
 from spark_pufs.errors import ConfigError, DataError, Fault
-from spark_pufs.output import RunFolder
+from spark_pufs.output import RunFolder, parquet
 from spark_pufs.spark.scan import single_thread, slots
 from spark_pufs.studies.blanket_summary import markdown, picture, summary
 from spark_pufs.studies.blanket_trial import RESULT_SCHEMA, Protocol, Unit, run_unit
@@ -132,22 +128,15 @@ def results(
 
 
 def _files(found: pd.DataFrame, table: pd.DataFrame, config: StudyConfig) -> dict[str, bytes]:
-    resolved = yaml.safe_dump(json.loads(config.model_dump_json()), sort_keys=False)
     files = {
-        "results.parquet": _parquet(found),
+        "results.parquet": parquet(found),
         "results.csv": found.to_csv(index=False).encode(),
         "summary.csv": table.to_csv(index=False, float_format="%.4f").encode(),
         "summary.md": markdown(table).encode(),
-        "config.yaml": resolved.encode(),
+        "config.yaml": resolved(config),
     }
     drawn = picture(table)
     return files | ({} if drawn is None else {"markov_blankets.png": drawn})
-
-
-def _parquet(frame: pd.DataFrame) -> bytes:
-    file = io.BytesIO()
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), file)
-    return file.getvalue()
 
 
 def _name(path: str) -> str:

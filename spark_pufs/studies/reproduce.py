@@ -7,7 +7,6 @@ when the time is used up, what there is becomes results, tables and pictures. Th
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,17 +15,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
-import pyarrow as pa
-import yaml
 from pydantic import Field
 
-from spark_pufs.config import OutputConfig, Section, SparkConfig
+from spark_pufs.config import OutputConfig, Section, SparkConfig, resolved
 from spark_pufs.core.kernel import State
 from spark_pufs.errors import ConfigError, Fault, PufsError, Stopped, did_you_mean
-from spark_pufs.output import MANIFEST, RunFolder
+from spark_pufs.output import MANIFEST, RunFolder, parquet
 from spark_pufs.studies.artificial_conditions import ArtificialConditions
 from spark_pufs.studies.base import COLUMNS, ERROR, Row, Study, Unit, fixed_settings, key_of, long_form
-from spark_pufs.studies.kept import UNIT, KeptResults, parquet
+from spark_pufs.studies.kept import UNIT, KeptResults
 from spark_pufs.studies.label_consistency import LabelConsistency
 from spark_pufs.studies.open_sets import OpenSets
 from spark_pufs.studies.pufs_protocol import PufsProtocol
@@ -205,11 +202,10 @@ def ordered(rows: pd.DataFrame, units: Sequence[tuple[str, Unit]]) -> pd.DataFra
 
 
 def _files(config: ReproduceConfig, studies: Sequence[Study], results: pd.DataFrame, note: Note) -> dict[str, bytes]:
-    resolved = yaml.safe_dump(json.loads(config.model_dump_json()), sort_keys=False)
     files = {
-        "results.parquet": parquet(pa.Table.from_pandas(results, preserve_index=False)),
+        "results.parquet": parquet(results),
         "results.csv": results.to_csv(index=False).encode(),
-        "config.yaml": resolved.encode(),
+        "config.yaml": resolved(config),
     }
     drawing = find_spec("matplotlib") is not None
     if not drawing:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from short_work import quick
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
@@ -73,25 +74,6 @@ def data() -> tuple[pd.DataFrame, np.ndarray[Any, Any]]:
 
 
 Data = tuple[pd.DataFrame, np.ndarray[Any, Any]]
-
-
-# Work cut down to what shows the rules; a method takes those of its options that are named here.
-QUICK: dict[str, Any] = {
-    "generation": 16,
-    "generations": 1,
-    "evaluations": 2,
-    "trees": 3,
-    "steps": 5,
-    "iterations": 5,
-    "samplings": 2,
-    "folds": 2,
-    "methods": ["semi-mim", "k-best"],
-}
-
-
-def quick(method: str) -> dict[str, Any]:
-    own = {"search": "paper"} if "evaluations" in METHODS[method].options else {}
-    return own | {name: value for name, value in QUICK.items() if name in METHODS[method].options}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -24,6 +24,7 @@ from pyspark.ml.linalg import DenseVector, SparseVector, Vectors, VectorUDT
 from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
 from pyspark.sql import functions as F
 from pyspark.sql.types import DoubleType, StructField, StructType
+from short_work import quick
 
 from spark_pufs import ConfigError, DataError, select
 from spark_pufs.selectors import METHODS
@@ -152,25 +153,6 @@ def test_nominal_attributes_are_categories(session: Any) -> None:
     assert by_columns.scores == model.scores
     attributes = model.transform(coded).schema["out"].metadata["ml_attr"]["attrs"]
     assert attributes == {"nominal": [{"vals": ["a", "b", "c"], "name": "code", "idx": 0}]}
-
-
-# Work cut down to what shows the rules; a method takes those of its options that are named here.
-QUICK: dict[str, Any] = {
-    "generation": 16,
-    "generations": 1,
-    "evaluations": 2,
-    "trees": 3,
-    "steps": 5,
-    "iterations": 5,
-    "samplings": 2,
-    "folds": 2,
-    "methods": ["semi-mim", "k-best"],
-}
-
-
-def quick(method: str) -> dict[str, Any]:
-    own = {"search": "paper"} if "evaluations" in METHODS[method].options else {}
-    return own | {name: value for name, value in QUICK.items() if name in METHODS[method].options}
 
 
 # Connect takes longer: there one method of each module, which read the rows in the same ways.

@@ -1,7 +1,7 @@
 """Mixtures with full or tied covariance, and scikit-learn's as the reference: one mask at a time.
 
 The quadratic form of a full covariance is linear in the products x_i x_j, so the E step is one matrix product here
-too, with Q = [X, products] (N, d + d(d+1)/2); slower than diagonal components because Q is so wide.
+too, with Q = [X, products] (d + d(d+1)/2, N); slower than diagonal components because Q is so wide.
 """
 
 from __future__ import annotations
@@ -81,9 +81,15 @@ def clusters_of(X: Singles, weight: Floats, settings: MixtureSettings, rng: np.r
 
 
 def _products(X: Singles) -> Singles:
-    """[X, x_i x_j for i <= j] (N, d + d(d+1)/2)."""
-    upper = np.triu_indices(X.shape[1])
-    return np.hstack([X, X[:, upper[0]] * X[:, upper[1]]])
+    """[X, x_i x_j for i <= j] (d + d(d+1)/2, N): a row per product, so that making them runs along memory."""
+    size = X.shape[1]
+    Q = np.empty((size + size * (size + 1) // 2, len(X)), np.float32)
+    Q[:size] = X.T
+    first = size
+    for i in range(size):
+        np.multiply(Q[i], Q[i:size], out=Q[first : first + size - i])
+        first += size - i
+    return Q
 
 
 def _log_products(Q: Singles, current: Dense) -> Singles:
@@ -98,7 +104,7 @@ def _log_products(Q: Singles, current: Dense) -> Singles:
     log_root = np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
     constant = np.log(current.weight) - log_root - 0.5 * (linear * current.mean).sum(axis=1)
     W = np.hstack([linear, quadratic]).astype(np.float32)
-    density: Singles = W @ Q.T
+    density: Singles = W @ Q
     density += constant.astype(np.float32)[:, None]
     return density
 
@@ -124,7 +130,7 @@ def _nearest(X: Singles, seeds: Singles) -> Singles:
 
 def _m_step(responsibility: Singles, Q: Singles, size: int, settings: MixtureSettings) -> Dense:
     """Besides its rows every component sees ``prior`` rows with mean 0 and unit covariance; ``floor`` on top."""
-    moment = (responsibility @ Q).astype(np.float64)
+    moment = (responsibility @ Q.T).astype(np.float64)
     share = responsibility.sum(axis=1, dtype=np.float64)
     total = share + settings.prior
     mean = moment[:, :size] / total[:, None]

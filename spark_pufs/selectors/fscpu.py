@@ -266,13 +266,22 @@ def _outcome(
         "sample_rows": len(rows.weight),
         "model": model.as_dict(),
     }
-    warnings = (
-        (f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear.",)
-        if unsettled > 0.2
-        else ()
-    )
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
+    warnings = _warnings(unsettled, checks["check"]["verdict"])
     return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, details=details)
+
+
+def _warnings(unsettled: float, verdict: str) -> tuple[str, ...]:
+    """What to know before relying on the answer."""
+    found = []
+    if unsettled > 0.2:
+        found.append(f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear.")
+    if verdict == "does not hold":
+        found.append(
+            "The chosen columns' clusters gather the labelled rows hardly more than chance would: use method semi-jmi "
+            "or auto, which do not rest on clusters."
+        )
+    return tuple(found)
 
 
 _OPTIONS = {

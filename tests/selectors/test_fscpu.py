@@ -203,3 +203,17 @@ def test_the_assumption_is_checked_before_the_search_and_after(table: pd.DataFra
     assert found.details["check"]["verdict"] == "holds"
     shuffled = table.assign(label=table["label"].sample(frac=1, random_state=2).to_numpy())
     assert choose(shuffled).details["check_before"]["verdict"] in ("does not hold", "too few labels to tell")
+
+
+def test_an_assumption_that_does_not_hold_is_a_warning() -> None:
+    data = make_artificial(CONDITIONS[8], seed=1, negatives=1800, positives=200)  # no clusters
+    table = pd.DataFrame(data.X, columns=data.names).assign(label=data.s.astype(int))
+    selection = spark_pufs.select(table, **QUICK, k=25)
+    assert selection.details["check"]["verdict"] == "does not hold"
+    assert any("hardly more than chance" in warning for warning in selection.warnings)
+
+
+def test_clusters_that_hold_are_no_warning(table: pd.DataFrame) -> None:
+    selection = choose(table, generations=6)
+    assert selection.details["check"]["verdict"] == "holds"
+    assert not any("chance" in warning for warning in selection.warnings)

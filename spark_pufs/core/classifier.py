@@ -30,10 +30,19 @@ def classifier_named(wanted: str) -> str:
 
 
 def held_out_scores(
-    name: str, train: Floats, labelled: NDArray[np.bool_], test: Floats, categorical: list[int], seed: int
+    name: str,
+    train: Floats,
+    labelled: NDArray[np.bool_],
+    test: Floats,
+    categorical: list[int],
+    seed: int,
+    depth: int | None = None,
 ) -> Floats:
-    """p(labelled | x) of the ``test`` rows (m, d), by a model of the ``train`` rows (n, d) and their labels (n,)."""
-    model = _lightgbm(seed) if name == "lightgbm" else _histograms(categorical, seed)
+    """p(labelled | x) of the ``test`` rows (m, d), by a model of the ``train`` rows (n, d) and their labels (n,).
+
+    ``depth`` bounds the trees; None leaves that to the library.
+    """
+    model = _lightgbm(depth, seed) if name == "lightgbm" else _histograms(categorical, depth, seed)
     if name == "lightgbm":
         model.fit(train, labelled, categorical_feature=categorical or "auto")
     else:
@@ -43,18 +52,24 @@ def held_out_scores(
     return found
 
 
-def _lightgbm(seed: int) -> Any:
+def _lightgbm(depth: int | None, seed: int) -> Any:
     from lightgbm import LGBMClassifier
 
     # One thread and a fixed order of sums: the same trees on every machine.
-    return LGBMClassifier(n_estimators=TREES, n_jobs=1, random_state=seed, deterministic=True, verbose=-1)
+    return LGBMClassifier(
+        n_estimators=TREES, max_depth=depth or -1, n_jobs=1, random_state=seed, deterministic=True, verbose=-1
+    )
 
 
-def _histograms(categorical: list[int], seed: int) -> Any:
+def _histograms(categorical: list[int], depth: int | None, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        max_iter=TREES, random_state=seed, early_stopping=False, categorical_features=categorical or None
+        max_iter=TREES,
+        max_depth=depth,
+        random_state=seed,
+        early_stopping=False,
+        categorical_features=categorical or None,
     )
 
 

@@ -59,6 +59,8 @@ def test_methods_are_judged_by_the_true_classes(tiny: OpenSets) -> None:
     assert found["features"].to_dict() == {"all": 7, "oracle": 2, "random": 2, "semi-mim": 2}
     assert found["auc"]["oracle"] > 0.8
     assert found["auc"]["semi-mim"] == pytest.approx(found["auc"]["oracle"], abs=0.05)
+    assert found["auc_depth_3"]["oracle"] > 0.8
+    assert (found["auc_depth_3"] != found["auc"]).any()
     again = pd.DataFrame([row for unit in tiny.units() for row in tiny.run(unit)])
     assert again["value"].tolist() == [row["value"] for row in rows]
 
@@ -92,6 +94,15 @@ def test_the_oracle_is_marked_in_the_table() -> None:
         "| *oracle* | 0.900 |",
     ]
     assert "a ceiling" in "\n".join(lines)
+    assert lines[0].endswith("LightGBM at its defaults")
+
+
+def test_there_is_a_table_for_each_depth_of_trees() -> None:
+    rows = pd.DataFrame([("spam", "lasso", 0.8)], columns=["dataset", "method", "value"]).assign(message="")
+    tables = OpenSets().tables(pd.concat([rows.assign(measure="auc"), rows.assign(measure="auc_depth_3", value=0.85)]))
+    assert tables["table_3_auc_depth_3.md"].startswith("Table 3")
+    assert "LightGBM with trees of depth 3" in tables["table_3_auc_depth_3.md"]
+    assert "| lasso | 0.850 (paper 0.869 ± 0.019) |" in tables["table_3_auc_depth_3.md"]
 
 
 def test_unknown_sets_and_absent_files_are_told(tmp_path: Path) -> None:

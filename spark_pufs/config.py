@@ -152,12 +152,8 @@ def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequen
 
 def _with_secrets(values: dict[str, Any]) -> dict[str, Any]:
     """The values, unless one is the mask of a secret: files that we leave behind do not hold it."""
-    faults = [
-        Fault(
-            f"Setting '{place}'", f"{MASK} stands for a secret, which is not kept", f"Give it again: --set {place}=..."
-        )
-        for place in places_masked(values)
-    ]
+    found, fix = f"{MASK} stands for a secret, which is not kept", "Give it again: --set with this name and the value."
+    faults = [Fault(f"Setting '{place}'", found, fix) for place in places_masked(values)]
     if faults:
         raise ConfigError(faults)
     return values

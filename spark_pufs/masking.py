@@ -23,7 +23,8 @@ _SECRET = re.compile(_WORDS, re.IGNORECASE)
 _NO_SECRET = re.compile(r"(?:file|path|provider|class|type|enabled)$", re.IGNORECASE)  # where a secret lies, not itself
 _END = r"\s'\"<>`"
 _ADDRESS = re.compile(rf"\b(?:[a-z][\w+.\-]*://|jdbc:)[^{_END}]+", re.IGNORECASE)
-# A port is no secret: hdfs://name:8020/user/me@home. A secret may hold slashes, so the last @ counts.
+# A secret may hold slashes, so the last @ counts. A port is none, hdfs://name:8020/user/me@home; buckets have no port.
+_BUCKET = re.compile(r"(?<=://)[^/:@]*:.*@")
 _USER = re.compile(r"(?<=://)[^/:@]*:(?!\d{1,5}(?:[/?#]|$)).*@")
 _ORACLE = re.compile(r"(?<=:)[^/:@;?]+/[^@]+(?=@)")  # jdbc:oracle:thin:user/password@host
 _PARAMETER = re.compile(
@@ -62,11 +63,10 @@ def _addresses(text: str) -> str:
 
 def _address(text: str) -> str:
     text = _PARAMETER.sub(rf"\1{MASK}", text)
-    return (_ORACLE if text.lower().startswith("jdbc:oracle:") else _USER).sub(_user, text)
-
-
-def _user(found: re.Match[str]) -> str:
-    return MASK if found.re is _ORACLE else f"{MASK}@"
+    start = text[:12].lower()
+    if start == "jdbc:oracle:":
+        return _ORACLE.sub(MASK, text)
+    return (_BUCKET if start.startswith("s3") else _USER).sub(f"{MASK}@", text)
 
 
 def _setting(found: re.Match[str]) -> str:

@@ -139,8 +139,9 @@ def test_of_a_process_elsewhere_only_its_sign_of_life_tells(tmp_path: Path) -> N
 
 def test_a_lock_that_says_nothing_is_respected_until_it_is_old(tmp_path: Path) -> None:
     (tmp_path / LOCK).write_bytes(b"\0\xff{")
-    with pytest.raises(Busy, match="by a process that left no readable name since an unknown time"), held(
-        RunFolder(tmp_path)
+    with (
+        pytest.raises(Busy, match="by a process that left no readable name since an unknown time"),
+        held(RunFolder(tmp_path)),
     ):
         pass
     os.utime(tmp_path / LOCK, (0, 0))

@@ -100,11 +100,13 @@ class RunFolder:
     def read_json(self, name: str) -> dict[str, Any] | None:
         """One file of ours that holds a JSON object, or None where there is none."""
         data = self.read(name)
+        if data is None:
+            return None
         try:
-            values = None if data is None else json.loads(data)
+            values = json.loads(data)
         except (ValueError, RecursionError) as error:
             raise self._damaged(name, str(error)) from error
-        if values is not None and not isinstance(values, dict):
+        if not isinstance(values, dict):
             raise self._damaged(name, f"expected an object, found {type(values).__name__}")
         return values
 
@@ -169,6 +171,7 @@ class RunFolder:
         return f"{self._base}/{name}"
 
     def _stage(self, name: str, data: bytes) -> None:
+        self.at(name)
         self.make()
         place = self.at(_partial(name))
         try:

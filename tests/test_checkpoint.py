@@ -1,0 +1,70 @@
+"""A checkpoint that was cut or changed in any place is refused: no wrong answer comes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_pufs.checkpoint import CHECKPOINT, FolderKeeper
+from spark_pufs.core.kernel import State
+from spark_pufs.errors import ConfigError, PufsError
+from spark_pufs.folder import RunFolder
+
+IDENTITY = {"seed": 7, "table": "abc"}
+STATE: State = {"theta": np.linspace(0, 1, 7), "generation": 3, "masks": np.eye(4, dtype=np.bool_)}
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
+    folder = tmp_path_factory.mktemp("run")
+    FolderKeeper(RunFolder(folder), IDENTITY).save(STATE)
+    return folder, (folder / CHECKPOINT).read_bytes()
+
+
+def load(folder: Path, data: bytes) -> State | None:
+    (folder / CHECKPOINT).write_bytes(data)
+    return FolderKeeper(RunFolder(folder), IDENTITY).load()
+
+
+def refused(folder: Path, data: bytes) -> None:
+    with pytest.raises(PufsError) as caught:
+        load(folder, data)
+    assert str(caught.value) == (
+        f"Checkpoint in '{folder}': is damaged (its checksum is wrong). Delete {CHECKPOINT} to start again."
+    )
+    assert not isinstance(caught.value, ConfigError)
+    assert caught.value.exit_code == 1
+
+
+def test_the_whole_one_comes_back(saved: tuple[Path, bytes]) -> None:
+    state = load(*saved)
+    assert state is not None
+    np.testing.assert_array_equal(state["theta"], STATE["theta"])
+    assert (state["generation"], state["masks"].tolist()) == (3, STATE["masks"].tolist())
+
+
+def test_cut_at_any_length(saved: tuple[Path, bytes]) -> None:
+    folder, whole = saved
+    for length in range(len(whole)):
+        refused(folder, whole[:length])
+
+
+def test_any_bit_flipped(saved: tuple[Path, bytes]) -> None:
+    folder, whole = saved
+    for place in range(len(whole)):
+        data = bytearray(whole)
+        data[place] ^= 1 << (place % 8)
+        refused(folder, bytes(data))
+
+
+@given(st.binary(max_size=60), st.integers(0, 100))
+def test_bytes_put_in_or_anything_else(saved: tuple[Path, bytes], more: bytes, place: int) -> None:
+    folder, whole = saved
+    refused(folder, more)
+    if more:
+        refused(folder, whole[:place] + more + whole[place:])
+    refused(folder, whole + b"\0" + more)

@@ -10,6 +10,7 @@ __all__ = ["MOST_VALUES", "NotPlain", "read_yaml"]
 
 MOST_VALUES = 100_000  # values in a file, each alias counted as what it stands for
 
+_PLAIN = ("str", "int", "float", "bool", "null", "seq", "map", "merge", "value")
 LONGEST_NUMBER = 100  # digits; Python neither shows nor keeps numbers of thousands
 
 
@@ -24,17 +25,26 @@ def read_yaml(text: str) -> Any:
     {'k': [1, 'two']}
     """
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        if node is not None:
-            _size(node, {})
-        return yaml.safe_load(text)
+        return _values(text)
     except yaml.MarkedYAMLError as error:
         raise NotPlain(_words(error)) from error
     except RecursionError as error:
         raise NotPlain("it is nested too deeply") from error
     except (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError) as error:
-        # A date such as 2026-99-99 or an integer of ten thousand digits fails outside yaml's own errors.
+        # Not all that the library cannot read is an error of its own.
         raise NotPlain(" ".join(str(error).split())[:200]) from error
+
+
+def _values(text: str) -> Any:
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _size(node, {})
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
@@ -43,8 +53,7 @@ def _size(node: yaml.Node, known: dict[int, int]) -> int:
         if not known[id(node)]:
             raise NotPlain(f"an alias stands within what it stands for{_at(node.start_mark)}")
         return known[id(node)]
-    if node.tag == "tag:yaml.org,2002:int" and len(node.value) > LONGEST_NUMBER:
-        raise NotPlain(f"a number of {len(node.value):,} digits{_at(node.start_mark)}")
+    _check_tag(node)
     known[id(node)] = 0
     total = 1
     for inner in _inner(node):
@@ -53,6 +62,17 @@ def _size(node: yaml.Node, known: dict[int, int]) -> int:
             raise NotPlain(f"it holds over {MOST_VALUES:,} values")
     known[id(node)] = total
     return total
+
+
+def _check_tag(node: yaml.Node) -> None:
+    """Plain values only, those that JSON can keep; a date is the text that was written, as in a table."""
+    kind = node.tag.removeprefix("tag:yaml.org,2002:")
+    if kind == "timestamp":
+        node.tag = "tag:yaml.org,2002:str"
+    elif kind not in _PLAIN:
+        raise NotPlain(f"'{kind}' is no plain value{_at(node.start_mark)}")
+    if kind == "int" and len(node.value) > LONGEST_NUMBER:
+        raise NotPlain(f"a number of {len(node.value):,} digits{_at(node.start_mark)}")
 
 
 def _inner(node: yaml.Node) -> list[yaml.Node]:

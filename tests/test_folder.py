@@ -8,7 +8,6 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -139,22 +138,6 @@ def test_a_path_that_is_a_file_is_a_setting_to_mend(tmp_path: Path) -> None:
         small().write(tmp_path / "file")
     assert str(caught.value) == f"Output '{tmp_path}/file': is a file, not a folder. Name another output.path."
     assert (tmp_path / "file").read_text() == "kept"
-
-
-@pytest.fixture
-def volume(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own of 256 kB."""
-    place = tmp_path / "volume"
-    place.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "none", str(place)]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("there is no mount command")
-    if done.returncode:
-        pytest.skip(f"a small file system cannot be mounted here: {done.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", str(place)], check=True)
 
 
 def fill(volume: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import spark_pufs
 from spark_pufs.checkpoint import CHECKPOINT, FolderKeeper
 from spark_pufs.core.kernel import State
 from spark_pufs.errors import ConfigError, PufsError
@@ -68,3 +71,33 @@ def test_bytes_put_in_or_anything_else(saved: tuple[Path, bytes], more: bytes, p
     if more:
         refused(folder, whole[:place] + more + whole[place:])
     refused(folder, whole + b"\0" + more)
+
+
+def search(table: pd.DataFrame, checkpoint: Path | None) -> spark_pufs.Selection:
+    options = {"generations": 4, "generation": 16, "sample_mb": 1}
+    return spark_pufs.select(table, label="label", method="fscpu-mi", k=3, seed=1, checkpoint=checkpoint, **options)
+
+
+def test_a_disk_that_fills_up_during_a_search_costs_no_generation(
+    volume: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    table = pd.DataFrame(X, columns=list("abcdef")).assign(label=np.where(X[:, 0] + X[:, 1] > 1.5, 1, 0))
+    save, saved = FolderKeeper.save, []
+
+    def filled(self: FolderKeeper, state: State) -> None:
+        if len(saved) == 2:
+            with suppress(OSError), (volume / "filler").open("wb", buffering=0) as filler:
+                while filler.write(b"x" * 1024):
+                    pass
+        save(self, state)
+        saved.append((volume / "run" / CHECKPOINT).read_bytes())
+
+    monkeypatch.setattr(FolderKeeper, "save", filled)
+    with pytest.raises(PufsError, match=r"Output '.*run': cannot be written: .*No space left on device"):
+        search(table, volume / "run")
+    monkeypatch.undo()
+    assert {path.name: path.read_bytes() for path in (volume / "run").iterdir()} == {CHECKPOINT: saved[-1]}
+    (volume / "filler").unlink()
+    again, whole = search(table, volume / "run"), search(table, None)
+    assert (again.features, again.details) == (whole.features, whole.details)

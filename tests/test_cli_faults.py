@@ -60,7 +60,8 @@ def cut(data: bytes, share: float) -> bytes:
 def test_truncated_parquet(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], share: float) -> None:
     (tmp_path / "t.parquet").write_bytes(cut((example / "table.parquet").read_bytes(), share))
     said = fails(capsys, select(tmp_path / "t.parquet", tmp_path / "run"), 3)
-    assert f"Source '{tmp_path}/t.parquet': cannot be read: " in said
+    what = "cannot be read: " if share else "holds no files of that format."
+    assert f"Source '{tmp_path}/t.parquet': {what}" in said
     assert results(tmp_path / "run") == {}
 
 

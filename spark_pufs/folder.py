@@ -82,8 +82,10 @@ class RunFolder:
 
     def changed(self, manifest: Mapping[str, Any]) -> list[str]:
         """Files that are gone or are not those that the manifest names."""
-        listed = manifest["files"].items()
-        return [name for name, facts in listed if _sha256(self.read(name)) != dict(facts or {}).get("sha256")]
+        digests = {
+            name: facts.get("sha256") if isinstance(facts, dict) else None for name, facts in manifest["files"].items()
+        }
+        return [name for name, digest in digests.items() if _sha256(self.read(name)) != digest]
 
     def read(self, name: str) -> bytes | None:
         """One file, or None where there is none."""
@@ -123,8 +125,11 @@ class RunFolder:
     def delete(self, name: str) -> None:
         """Take one file away, if it is there."""
         place = self.at(name)
-        if self._fs.get_file_info(place).type == fs.FileType.File:
-            self._fs.delete_file(place)
+        try:
+            if self._fs.get_file_info(place).type == fs.FileType.File:
+                self._fs.delete_file(place)
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def write(self, name: str, data: bytes) -> None:
         """Replace one file; a reader sees the old one or the new one, never half of it."""

@@ -119,6 +119,15 @@ def test_a_damaged_manifest_is_named_and_results_stay_until_they_may_go(tmp_path
     small().write(tmp_path)
 
 
+@pytest.mark.parametrize("facts", [None, 1, [], {}, {"sha256": 3}])
+def test_a_manifest_that_says_too_little_of_a_file_is_not_believed(tmp_path: Path, facts: object) -> None:
+    small().write(tmp_path)
+    with_manifest(tmp_path, **{"report.md": facts})
+    assert RunFolder(tmp_path).check(small().fingerprint, overwrite=False) is False
+    small().write(tmp_path)
+    assert RunFolder(tmp_path).check(small().fingerprint, overwrite=False) is True
+
+
 @pytest.mark.parametrize("harm", ["gone", "cut", "flipped"])
 @pytest.mark.parametrize("name", ["selection.json", "ranking.parquet", "report.html", "report.md"])
 def test_a_run_whose_files_are_not_its_own_is_not_done(tmp_path: Path, name: str, harm: str) -> None:

@@ -102,9 +102,10 @@ def test_ctrl_c_releases_it(tmp_path: Path) -> None:
         assert not (tmp_path / LOCK).exists()
 
 
-def test_a_killed_process_holds_nothing_even_before_it_is_buried(tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_process_holds_nothing_even_before_it_is_buried(tmp_path: Path, how: signal.Signals) -> None:
     with another(tmp_path) as child:
-        child.send_signal(signal.SIGKILL)
+        child.send_signal(how)
         os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, and still in the table of processes
         assert (tmp_path / LOCK).exists()
         with held(RunFolder(tmp_path)):

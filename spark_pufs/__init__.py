@@ -11,10 +11,11 @@ if TYPE_CHECKING:
     from spark_pufs.api import check_clusters, compare, likely_positives, methods, select
     from spark_pufs.core.power import power, power_report, sample_size
     from spark_pufs.core.pu_scores import scores
-    from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, PufsError, Stopped
+    from spark_pufs.errors import Busy, ConfigError, DataError, EnvironmentFault, PufsError, Stopped
     from spark_pufs.selection import Selection
 
 __all__ = [
+    "Busy",
     "ConfigError",
     "DataError",
     "EnvironmentFault",
@@ -45,6 +46,7 @@ _HOMES = {
     "compare": "api",
     "sample_size": "core.power",
     "Selection": "selection",
+    "Busy": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
     "EnvironmentFault": "errors",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from collections.abc import Mapping
 from typing import Any
 
 from spark_pufs.core.kernel import State, decode, encode
 from spark_pufs.errors import ConfigError, Fault, PufsError
-from spark_pufs.output import RunFolder
+from spark_pufs.folder import RunFolder
 
 __all__ = ["CHECKPOINT", "FolderKeeper"]
 
 CHECKPOINT = "checkpoint.npz"
 _IDENTITY = "identity"
+_HEAD, _DIGEST = b"spark-pufs checkpoint 1\n", hashlib.sha256().digest_size
 
 
 class FolderKeeper:
@@ -31,7 +33,7 @@ class FolderKeeper:
         if data is None:
             return None
         try:
-            state = decode(data)
+            state = decode(_opened(data))
             identity = state.pop(_IDENTITY)
         except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
             fix = f"Delete {CHECKPOINT} to start again."
@@ -46,11 +48,23 @@ class FolderKeeper:
         return state
 
     def save(self, state: State) -> None:
-        self._folder.write(CHECKPOINT, encode({**state, _IDENTITY: self._identity}))
+        self._folder.write(CHECKPOINT, _sealed(encode({**state, _IDENTITY: self._identity})))
 
     def clear(self) -> None:
         """The run is finished: its results take the place of its state."""
         self._folder.delete(CHECKPOINT)
+
+
+def _sealed(data: bytes) -> bytes:
+    """Sums of the archive cover its contents, not its directory: one over all tells every change."""
+    return _HEAD + hashlib.sha256(data).digest() + data
+
+
+def _opened(sealed: bytes) -> bytes:
+    digest, data = sealed[len(_HEAD) :][:_DIGEST], sealed[len(_HEAD) + _DIGEST :]
+    if not sealed.startswith(_HEAD) or hashlib.sha256(data).digest() != digest:
+        raise ValueError("its checksum is wrong")
+    return data
 
 
 def _differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = "") -> list[str]:

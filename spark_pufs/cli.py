@@ -25,6 +25,7 @@ from spark_pufs.doctor import examine, report
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.job import resume as resume_run
 from spark_pufs.job import run_check, run_select
+from spark_pufs.masking import masked
 from spark_pufs.selectors import METHODS, method_named
 from spark_pufs.version import __version__
 
@@ -56,7 +57,7 @@ def run(arguments: list[str]) -> int:
         return Stopped.exit_code
     except Exception as error:
         log.debug("unexpected", exc_info=True)
-        gist = next(iter(str(error).splitlines()), "")  # below the first line Spark puts a Java stack
+        gist = masked(next(iter(str(error).splitlines()), ""))  # below the first line Spark puts a Java stack
         errors.print(f"error: {type(error).__name__}: {gist} (--verbose shows all)", style="red", markup=False)
         return 1
     return 0
@@ -68,13 +69,17 @@ def run(arguments: list[str]) -> int:
 def app(verbose: bool) -> None:
     """Feature selection for tables with a few labelled positives and no negatives."""
     handler: logging.Handler
-    if errors.is_terminal:
-        handler = RichHandler(console=errors, show_path=False)
-    else:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    handler = RichHandler(console=errors, show_path=False) if errors.is_terminal else logging.StreamHandler()
+    handler.setFormatter(Masked("%(message)s" if errors.is_terminal else "%(asctime)s %(levelname)s %(message)s"))
     log.handlers, log.propagate = [handler], False
     log.setLevel(logging.DEBUG if verbose else logging.WARNING if errors.is_terminal else logging.INFO)
+
+
+class Masked(logging.Formatter):
+    """Log lines and tracebacks without secrets."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record))
 
 
 app.add_command(make)
@@ -132,11 +137,12 @@ def check(config: Path, overrides: tuple[str, ...]) -> None:
 
 
 @app.command()
-@click.argument("run_dir", type=click.Path(path_type=Path))
-def resume(run_dir: Path) -> None:
-    """Go on with a run that was stopped, from its last checkpoint."""
+@click.argument("run_dir")
+@OVERRIDES
+def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
+    """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
     with progress() as note:
-        report = resume_run(run_dir, note)
+        report = resume_run(run_dir, overrides, note)
     click.echo(report.message)
 
 

@@ -15,6 +15,7 @@ from spark_pufs.core.artificial_rows import ArtificialRows
 from spark_pufs.core.bayes_net import Network, markov_blanket, parse_bif
 from spark_pufs.core.labelling import MAR_C, MCAR, SAR, SCAR, Mechanism
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
+from spark_pufs.masking import masked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -132,7 +133,7 @@ def _write(build: Callable[[SparkSession], DataFrame], mechanism: Mechanism | No
     elif isinstance(mechanism, SAR):
         mechanism = centred(frame, mechanism)
     write_table(with_labels(frame, mechanism, seed), given["out"], given["format_"], given["overwrite"])
-    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {given['out']}")
+    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {masked(given['out'])}")
 
 
 def _network(path: Path) -> Network:

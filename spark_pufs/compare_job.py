@@ -11,11 +11,12 @@ from typing import Any
 from pydantic import Field
 
 from spark_pufs.config import RunConfig, Section, resolved
+from spark_pufs.folder import RunFolder
 from spark_pufs.job import CONFIG, opened
-from spark_pufs.output import RunFolder
+from spark_pufs.lock import held
 from spark_pufs.run import compare_with, fingerprint, prepare
 from spark_pufs.selectors.auto import CANDIDATES
-from spark_pufs.selectors.comparison import Comparison, Protocol, Standing, candidate
+from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, Standing, candidate
 
 __all__ = ["EXAMPLE", "CompareConfig", "CompareSection", "run_compare"]
 
@@ -44,12 +45,22 @@ def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what
     protocol = Protocol(settings.folds, settings.repeats, settings.rows, settings.classifier)
     candidates = [candidate(one) for one in settings.methods]
     folder = RunFolder(config.output.path)
-    folder.open()
+    with held(folder):
+        return _compare(config, candidates, protocol, folder, note)
+
+
+def _compare(
+    config: CompareConfig,
+    candidates: list[Candidate],
+    protocol: Protocol,
+    folder: RunFolder,
+    note: Callable[[str], None],
+) -> str:
     with opened(config, note) as engine:
         request = config.request()
-        mark = _mark(fingerprint(prepare(engine, request), request), settings)
+        mark = _mark(fingerprint(prepare(engine, request), request), config.compare)
         if folder.check(mark, config.output.overwrite):
-            return f"Already done: {config.output.path} holds this comparison of this table."
+            return f"Already done: {folder.path} holds this comparison of this table."
         found = compare_with(engine, request, candidates, protocol, note)
     files = {
         "comparison.json": json.dumps(found.as_dict(), indent=2).encode(),
@@ -57,7 +68,7 @@ def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what
         CONFIG: resolved(config),
     }
     folder.write_all(files, {"fingerprint": mark, "job": "compare"})
-    return f"{found}\nResults: {config.output.path}"
+    return f"{found}\nResults: {folder.path}"
 
 
 def _mark(table: str, settings: CompareSection) -> str:

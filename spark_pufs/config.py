@@ -12,6 +12,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.masking import MASK, is_secret, masked_settings, places_masked
+from spark_pufs.plain_yaml import NotPlain, read_yaml
 from spark_pufs.request import Request
 from spark_pufs.types import LabelRule
 
@@ -23,11 +25,13 @@ __all__ = [
     "load_config",
     "load_settings",
     "resolved",
+    "settings_of",
     "with_overrides",
 ]
 
 Settings = TypeVar("Settings", bound=BaseModel)
 EXAMPLE = "conf/select_features.yaml"
+MOST_SHOWN = 200  # characters of a wrong value
 
 
 class Section(BaseModel):
@@ -126,24 +130,38 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
 def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
     """Read a YAML file, apply overrides, check it; all faults come as one error that names the ``example`` file."""
     try:
-        loaded = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        data = Path(path).read_bytes()
     except OSError as error:
-        raise ConfigError(
-            Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")
-        ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        why = " ".join(str(error).split())
-        raise ConfigError(Fault(f"Configuration '{path}'", f"is not YAML: {why}", "Mend the file.")) from error
+        fault = Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")
+        raise ConfigError(fault) from error
+    return settings_of(data, str(path), model, overrides, example)
+
+
+def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
+    """The settings in the bytes of a YAML file; ``name`` is what users know it by."""
+    try:
+        loaded = read_yaml(data.decode("utf-8-sig"))
+    except (NotPlain, UnicodeDecodeError) as error:
+        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Mend the file.")) from error
     if not isinstance(loaded, dict):
         some = " and ".join(list(model.model_fields)[:2])
         found = f"expected sections such as {some}, found {type(loaded).__name__}"
-        raise ConfigError(Fault(f"Configuration '{path}'", found, f"See {example}."))
-    return _checked(with_overrides(loaded, overrides), model, example)
+        raise ConfigError(Fault(f"Configuration '{name}'", found, f"See {example}."))
+    return _checked(_with_secrets(with_overrides(loaded, overrides)), model, example)
+
+
+def _with_secrets(values: dict[str, Any]) -> dict[str, Any]:
+    """The values, unless one is the mask of a secret: files that we leave behind do not hold it."""
+    found, fix = f"{MASK} stands for a secret, which is not kept", "Give it again: --set with this name and the value."
+    faults = [Fault(f"Setting '{place}'", found, fix) for place in places_masked(values)]
+    if faults:
+        raise ConfigError(faults)
+    return values
 
 
 def resolved(config: BaseModel) -> bytes:
-    """The configuration with every default filled in, as YAML."""
-    values = json.loads(config.model_dump_json())
+    """The configuration with every default filled in and secrets masked, as YAML."""
+    values = masked_settings(json.loads(config.model_dump_json()))
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
 
 
@@ -160,25 +178,34 @@ def _checked(values: Mapping[str, Any], model: type[Settings], example: str) -> 
 
 
 def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
-    """``select.k=10`` replaces one value; the right side is YAML.
+    """``select.k=10`` replaces one value, ``spark.conf.spark.ui.enabled=true`` one of a mapping; the right is YAML.
 
-    >>> with_overrides({"select": {"k": 5}}, ["select.k=10", "label.positive=[1, 2]"])
-    {'select': {'k': 10}, 'label': {'positive': [1, 2]}}
+    >>> with_overrides({"select": {"k": 5}}, ["select.k=10", "label.positive=[1, 2]", "select.costs.age=3"])
+    {'select': {'k': 10, 'costs': {'age': 3}}, 'label': {'positive': [1, 2]}}
     """
     result = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
     for override in overrides:
         name, equals, text = override.partition("=")
         section, dot, key = name.partition(".")
         if not (equals and dot and key):
-            raise ConfigError(Fault(f"Override '{override}'", "expected section.key=value", "For example select.k=10."))
-        inner = result.setdefault(section, {})
-        if not isinstance(inner, dict):
-            raise ConfigError(Fault(f"Override '{override}'", f"'{section}' is not a section", "Mend the file first."))
+            raise ConfigError(Fault(f"Override '{name}'", "expected section.key=value", "For example select.k=10."))
+        key, dot, rest = key.partition(".")
+        inner = _section(result, section, name)
+        if dot:
+            inner[key] = dict(_section(inner, key, name))
+            inner, key = inner[key], rest
         try:
-            inner[key] = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ConfigError(Fault(f"Override '{override}'", "its value is not YAML", "Quote it.")) from error
+            inner[key] = read_yaml(text)
+        except NotPlain as error:
+            raise ConfigError(Fault(f"Override '{name}'", "its value is not YAML", "Quote it.")) from error
     return result
+
+
+def _section(values: dict[Any, Any], name: str, override: str) -> dict[Any, Any]:
+    inner = values.setdefault(name, {})
+    if not isinstance(inner, dict):
+        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Mend the file first."))
+    return inner
 
 
 def _fault(detail: Any, model: type[BaseModel], example: str) -> Fault:
@@ -188,9 +215,15 @@ def _fault(detail: Any, model: type[BaseModel], example: str) -> Fault:
         return Fault(f"Setting '{where}'", "is not known", did_you_mean(str(detail["loc"][-1]), known))
     if detail["type"] == "missing":
         return Fault(f"Setting '{where}'", "is missing", f"Add it; {example} explains every key.")
-    got = f", got {detail['input']!r}" if not isinstance(detail["input"], Mapping) else ""
+    hidden = isinstance(detail["input"], Mapping) or is_secret(where)
+    got = "" if hidden else f", got {_shown(detail['input'])}"
     message = detail["msg"].removeprefix("Value error, ")
     return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, f"See {example}.")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _known(location: Sequence[Any], model: type[BaseModel]) -> Iterable[str]:

@@ -8,6 +8,8 @@ import pandas as pd
 
 from spark_pufs.config import RunConfig, parse
 from spark_pufs.core.artificial import CONDITIONS, make_artificial
+from spark_pufs.folder import RunFolder
+from spark_pufs.output import parquet
 from spark_pufs.selection import Selection
 
 __all__ = ["demo_config", "found_text", "write_example"]
@@ -24,8 +26,7 @@ def write_example(path: Path, seed: int = 7) -> None:
     # Sorted by name the relevant features do not simply come first.
     table = table[sorted(table.columns)]
     table["label"] = pd.array([1 if s else None for s in data.s], dtype="Int64")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table.to_parquet(path, index=False)
+    RunFolder(path.parent).write(path.name, parquet(table))
 
 
 def demo_config(folder: Path, method: str) -> RunConfig:

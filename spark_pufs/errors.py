@@ -4,10 +4,12 @@
     |-- ConfigError           exit code 2: configuration or usage; retrying does not help
     |-- DataError             exit code 3: the table; retrying does not help
     |-- EnvironmentFault      exit code 4: Java, versions, packages
+    |-- Busy                  exit code 1: another run is at work there; retrying helps
     `-- Stopped               exit code 5: stopped by the user, work saved
 
 An error carries one or more faults, gathered first and raised once. A fault says where, what was found, and
-what to do about it. Errors of configuration and of data are ValueErrors too: scikit-learn's tools expect that.
+what to do about it, and never a secret: addresses in it are masked. Errors of configuration and of data are ValueErrors
+too: scikit-learn's tools expect that.
 """
 
 from __future__ import annotations
@@ -16,7 +18,10 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from spark_pufs.masking import masked
+
 __all__ = [
+    "Busy",
     "ConfigError",
     "DataError",
     "EnvironmentFault",
@@ -42,6 +47,10 @@ class Fault:
     where: str
     found: str
     fix: str
+
+    def __post_init__(self) -> None:
+        for name in ("where", "found", "fix"):
+            object.__setattr__(self, name, masked(getattr(self, name)))
 
     def __str__(self) -> str:
         return f"{self.where}: {self.found}. {self.fix}"
@@ -79,6 +88,10 @@ class EnvironmentFault(PufsError):
     """Java, Python or a package is missing or has the wrong version."""
 
     exit_code = 4
+
+
+class Busy(PufsError):
+    """Another run holds the run directory; a scheduler may try again later."""
 
 
 class Stopped(PufsError):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from spark_pufs.checkpoint import FolderKeeper
-from spark_pufs.config import RunConfig, load_config, resolved
+from spark_pufs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.counter import Counter
 from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.output import RunFolder, write_selection
+from spark_pufs.folder import RunFolder
+from spark_pufs.lock import held
+from spark_pufs.masking import masked
+from spark_pufs.output import selection_files
 from spark_pufs.request import Request
 from spark_pufs.run import check, check_table, execute, fingerprint, identity, prepare
 from spark_pufs.selection import Selection
@@ -45,26 +48,31 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     request = config.request()
     check(request)
     _check_likely(config)
+    if dry_run:
+        with opened(config, note) as engine:
+            return Report(None, plan_text(prepare(engine, request), config))
     folder = RunFolder(config.output.path)
-    if not dry_run:
-        folder.open()
+    with held(folder):
+        return _select(config, request, folder, note)
+
+
+def _select(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> Report:
+    overwrite, settings = config.output.overwrite, resolved(config)
     with opened(config, note) as engine:
         plan = prepare(engine, request)
-        if dry_run:
-            return Report(None, plan_text(plan, config))
-        if folder.check(fingerprint(plan, request), config.output.overwrite):
-            return Report(None, f"Already done: {config.output.path} holds this selection of this table.")
-        settings = resolved(config)
+        if folder.check(fingerprint(plan, request), overwrite):
+            return Report(None, f"Already done: {folder.path} holds this selection of this table.")
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
-        keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
+        keeper = FolderKeeper(folder, identity(plan, request), overwrite)
         selection = execute(engine, plan, request, note, keeper)
         if config.output.likely_positives:
             note("writing likely positives")
-            _write_likely(engine, selection, request, config)
-    write_selection(selection, config.output.path, config.output.overwrite, {CONFIG: settings})
+            _write_likely(engine, selection, request, folder)
+    files, facts = selection_files(selection)
+    folder.write_all(files | {CONFIG: settings}, facts)
     keeper.clear()
     folder.delete(PENDING)
-    return Report(selection, f"{selection}\nResults: {config.output.path} (open report.html)")
+    return Report(selection, f"{selection}\nResults: {folder.path} (open report.html)")
 
 
 def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
@@ -100,19 +108,27 @@ def _check_likely(config: RunConfig) -> None:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
 
 
-def resume(path: Path, note: Callable[[str], None] = lambda what: None) -> Report:
-    """Go on with the run that was started in a run directory; a finished one stays as it is."""
-    started = [path / name for name in (PENDING, CONFIG) if (path / name).exists()]
-    if not started:
-        raise ConfigError(Fault(f"Run directory '{path}'", f"has no {CONFIG}", "Name the output.path of a run."))
-    return run_select(load_config(started[0]), note=note)
+def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> Report:
+    """Go on with the run that was started in a run directory, there; a finished one stays as it is.
+
+    Secrets are not kept with the settings: ``overrides`` gives them again.
+    """
+    folder = RunFolder(path)
+    started = ((name, folder.read(name)) for name in (PENDING, CONFIG))
+    name, data = next(((name, data) for name, data in started if data is not None), ("", b""))
+    if not name:
+        fault = Fault(f"Run directory '{folder.path}'", f"has no {CONFIG}", "Name the output.path of a run.")
+        raise ConfigError(fault)
+    # Where the run lies is what was asked for, whatever its settings say: it may have been moved.
+    here = f"output.path={json.dumps(path)}"
+    return run_select(settings_of(data, f"{folder.path}/{name}", RunConfig, [*overrides, here], EXAMPLE), note=note)
 
 
-def _write_likely(engine: SparkEngine, selection: Selection, request: Request, config: RunConfig) -> None:
+def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> None:
     model = ClusterModel.from_dict(selection.details["model"])
     keep = match([column.name for column in engine.columns()], request.keep)
     rows = engine.likely_positives(model, request.label, keep)
-    rows.write.mode("overwrite").parquet(f"{config.output.path.rstrip('/')}/{LIKELY}")
+    rows.write.mode("overwrite").parquet(folder.address(LIKELY))
 
 
 def plan_text(plan: Plan, config: RunConfig) -> str:
@@ -131,7 +147,7 @@ def plan_text(plan: Plan, config: RunConfig) -> str:
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
         f"method    {request.method}, k = {size}, {request.bins} bins, {request.binning}",
         f"counting  {'all pairs in one pass' if one_pass else 'one pass per chosen feature'}",
-        f"output    {config.output.path}",
+        f"output    {masked(config.output.path)}",
         *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],
         *[f"look at   {warning}" for warning in plan.warnings],
     ]

@@ -19,7 +19,8 @@ from spark_pufs.core.cluster_check import ClusterCheck
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, Keeper
-from spark_pufs.output import RunFolder
+from spark_pufs.folder import RunFolder
+from spark_pufs.lock import held
 from spark_pufs.portrait import portrait
 from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
@@ -45,9 +46,11 @@ def select_with(engine: Engine, request: Request, checkpoint: str | Path | None 
     plan = prepare(engine, request)
     if checkpoint is None:
         return execute(engine, plan, request)
-    keeper = FolderKeeper(RunFolder(checkpoint), identity(plan, request))
-    selection = execute(engine, plan, request, keeper=keeper)
-    keeper.clear()
+    folder = RunFolder(checkpoint)
+    with held(folder):
+        keeper = FolderKeeper(folder, identity(plan, request))
+        selection = execute(engine, plan, request, keeper=keeper)
+        keeper.clear()
     return selection
 
 

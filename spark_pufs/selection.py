@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from spark_pufs.masking import masked_texts
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -93,7 +95,8 @@ class Selection:
         return cls(**own | {"features": features, "warnings": tuple(values["warnings"])})
 
     def to_json(self) -> str:
-        return json.dumps(self.as_dict(), indent=2, ensure_ascii=False)
+        """As text; addresses in it are shown without secrets."""
+        return json.dumps(masked_texts(self.as_dict()), indent=2, ensure_ascii=False)
 
     def write(self, path: str | Path, overwrite: bool = False) -> None:
         """selection.json, ranking.parquet, report.html and report.md into the folder ``path``, the manifest last."""

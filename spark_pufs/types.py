@@ -94,10 +94,14 @@ class Bins:
 
 @dataclass(frozen=True)
 class Block:
-    """Packed rows, column-major: codes (D, n) uint8, label (n,) uint8 of label states."""
+    """Packed rows, column-major: codes (D, n) uint8, label (n,) uint8 of label states.
+
+    ``witness``: of the rows as they were read, where blocks are kept apart from their source.
+    """
 
     codes: NDArray[np.uint8]
     label: NDArray[np.uint8]
+    witness: NDArray[np.uint64] | None = None
 
 
 @dataclass(frozen=True)

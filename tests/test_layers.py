@@ -16,6 +16,7 @@ PACKAGE = ROOT / "spark_pufs"
 # A unit may import units of its own row and of rows above it here. What is not named is a front door: it may import
 # anything, and nothing named may import it.
 LAYERS = [
+    {"masking"},
     {"errors", "version"},
     {"types"},
     {"core"},
@@ -24,6 +25,8 @@ LAYERS = [
     {"counter"},
     {"portrait", "selectors"},
     {"report"},
+    {"folder"},
+    {"lock"},
     {"output"},
     {"checkpoint"},
     {"run"},

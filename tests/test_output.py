@@ -56,16 +56,34 @@ def test_other_results_are_not_replaced_unasked(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "selection.json").read_text())["names"] == small(seed=1).names
 
 
-def test_a_failure_leaves_nothing_that_looks_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    small().write(tmp_path)
-    write = RunFolder.write
+def failing(method: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make one step of RunFolder fail at one file."""
+    step = getattr(RunFolder, method)
 
-    def fail(self: RunFolder, name: str, data: bytes) -> None:
-        if name == "report.html":
+    def fail(self: RunFolder, given: str, *more: bytes) -> None:
+        if given == name:
             raise PufsError([])
-        write(self, name, data)
+        step(self, given, *more)
 
-    monkeypatch.setattr(RunFolder, "write", fail)
+    monkeypatch.setattr(RunFolder, method, fail)
+
+
+def test_a_failure_to_write_leaves_earlier_results_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small().write(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for name in [*before, "manifest.json"]:
+        with monkeypatch.context() as patch:
+            failing("_stage", name, patch)
+            with pytest.raises(PufsError):
+                write_selection(small(seed=1), tmp_path, overwrite=True)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_failure_while_files_are_shown_leaves_nothing_that_looks_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small().write(tmp_path)
+    failing("_show", "report.html", monkeypatch)
     with pytest.raises(PufsError):
         write_selection(small(seed=1), tmp_path, overwrite=True)
     assert not (tmp_path / "manifest.json").exists()
@@ -75,7 +93,7 @@ def test_a_failure_leaves_nothing_that_looks_finished(tmp_path: Path, monkeypatc
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PufsError, match=r"Output '.*file/run': cannot be written"):
-        RunFolder(tmp_path / "file" / "run").open()
+        small().write(tmp_path / "file" / "run")
 
 
 def test_addresses_go_through_arrow(tmp_path: Path) -> None:

@@ -87,14 +87,47 @@ def job(name: str, script: str, config: str, out: str, report: str, *more: str) 
 @task
 def publish(run: str, report: str) -> dict[str, str]:
     """Check the run's files against its manifest, then point ``current.json`` to it: one small file, replaced whole."""
-    folder = ObjectStoragePath(run if "://" in run else f"file://{Path(run).absolute()}")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for name, facts in manifest["files"].items():
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != facts["sha256"]:
+    if re.search("://[^/]*:[^/]*@", run):
+        raise AirflowFailException("the output address holds credentials; they belong in an Airflow connection")
+    folder = ObjectStoragePath(run) if "://" in run else Path(run).absolute()
+    manifest = manifest_of(folder, run)
+    for name, digest in manifest["files"].items():
+        place = inside(folder, name)
+        if not place.exists() or hashlib.sha256(place.read_bytes()).hexdigest() != digest:
             raise AirflowFailException(f"{run}/{name} is not the file that its manifest names; select again")
     current = {"run": run, "report": report, "fingerprint": manifest["fingerprint"], "method": manifest["method"]}
-    (folder.parent / "current.json").write_text(json.dumps(current, indent=2))
+    replace_text(folder.parent / "current.json", json.dumps(current, indent=2))
     return current
+
+
+def manifest_of(folder: Any, run: str) -> dict[str, Any]:
+    """What a run says of itself, with the digest of each file by name."""
+    try:
+        found = json.loads((folder / "manifest.json").read_text())
+        digests = {str(name): str(facts["sha256"]) for name, facts in found["files"].items()}
+        return {"fingerprint": found["fingerprint"], "method": found["method"], "files": digests}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise AirflowFailException(f"{run}/manifest.json is not a run's manifest ({error!r}); select again") from error
+
+
+def inside(folder: Any, name: str) -> Any:
+    """The file of a folder; a name that leads out of it, itself or by a link, is refused."""
+    place = folder / name
+    plain = re.fullmatch(r"(?!\.{1,2}$)[^/\\\x00-\x1f]+", name) is not None
+    linked = plain and isinstance(place, Path) and not place.resolve().is_relative_to(folder.resolve())
+    if not plain or linked:
+        raise AirflowFailException(f"{folder}/manifest.json names {name!r}, which leads out of the run directory")
+    return place
+
+
+def replace_text(place: Any, text: str) -> None:
+    """An object store replaces whole; a local file is written beside the old one first."""
+    if isinstance(place, Path):
+        partial = place.with_name(f".{place.name}.partial")
+        partial.write_text(text)
+        partial.replace(place)
+    else:
+        place.write_text(text)
 
 
 with DAG(

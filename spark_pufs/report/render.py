@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
+from spark_pufs.masking import masked_texts
 from spark_pufs.report.facts import facts_of, pictures_of
 from spark_pufs.report.words import fixed, number, share, short
 
@@ -20,14 +22,21 @@ __all__ = ["to_html", "to_markdown"]
 
 def to_html(selection: Selection) -> str:
     """One self-contained page."""
+    selection = _shown(selection)
     facts = {**facts_of(selection), **pictures_of(selection)}
     return _template("report.html.jinja", escape=True).render(facts)
 
 
 def to_markdown(selection: Selection) -> str:
     """The same facts for a pull request or a chat."""
-    text = _template("report.md.jinja", escape=False).render(facts_of(selection))
+    text = _template("report.md.jinja", escape=False).render(facts_of(_shown(selection)))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _shown(selection: Selection) -> Selection:
+    """What was asked and found, with addresses in it without secrets."""
+    values = {name: masked_texts(getattr(selection, name)) for name in ("request", "details", "dropped", "warnings")}
+    return replace(selection, **values)
 
 
 def _cell(text: Any, most: int = 160) -> str:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.core.witness import Nothing, Witnessed, witness_of
 from spark_pufs.engine import Packer, Pass, record
 from spark_pufs.spark import scan
-from spark_pufs.types import Block
+from spark_pufs.spark.io import spark_errors
+from spark_pufs.spark.watch import Watch
+from spark_pufs.types import Block, RawBatch
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "read_blocks"]
 
-SCHEMA = "label binary, codes binary"
+SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witness, so that SQL can add them
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
@@ -35,6 +40,28 @@ class Raw:
     frame: DataFrame
     reader: scan.Reader
     rows: int
+    watch: Watch = field(default_factory=Watch)
+
+    def reduce(self, kernel: Kernel[RawBatch], what: str) -> State:
+        """One pass, which must see the rows that the first one saw."""
+        witnessed = Witnessed(kernel)
+        with scan.arrow_rows(self.frame.sparkSession, self.rows), self.unchanged():
+            state, witness = witnessed.split(scan.reduce(self.frame, self.reader, witnessed))
+        self.watch.look(witness, what)
+        return state
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """A pass over a changed table may fail at a value that was not there before; the change is what to tell."""
+        try:
+            yield
+        except spark_errors():
+            witnessed = Witnessed(Nothing())
+            with suppress(*spark_errors()):
+                if self.watch.began:
+                    _, witness = witnessed.split(scan.reduce(self.frame, self.reader, witnessed))
+                    self.watch.look(witness, "after a failure")
+            raise
 
 
 def block_rows(width: int) -> int:
@@ -49,10 +76,36 @@ def block_rows(width: int) -> int:
 def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
     """Blocks of a task, as views of Arrow's memory."""
     for batch in batches:
-        for label, codes in zip(*batch.columns, strict=True):
+        for label, codes, low, high in zip(*batch.columns, strict=True):
             labels = np.frombuffer(label.as_buffer(), np.uint8)
             if len(labels):
-                yield Block(np.frombuffer(codes.as_buffer(), np.uint8).reshape(-1, len(labels)), labels)
+                witness = _witness(low.as_py(), high.as_py(), len(labels))
+                yield Block(np.frombuffer(codes.as_buffer(), np.uint8).reshape(-1, len(labels)), labels, witness)
+
+
+def _witness(low: int, high: int, rows: int) -> NDArray[np.uint64]:
+    return np.array([(low + (high << 32)) % 2**64, rows], np.uint64)
+
+
+def _kept_witness(block: Block) -> NDArray[np.uint64]:
+    return np.zeros(2, np.uint64) if block.witness is None else block.witness
+
+
+@dataclass(frozen=True)
+class PackingKernel:
+    """A kernel of blocks as one of raw rows."""
+
+    inner: Kernel[Block]
+    packer: Packer
+
+    def start(self) -> State:
+        return self.inner.start()
+
+    def add(self, state: State, batch: RawBatch) -> State:
+        return self.inner.add(state, self.packer.pack(batch))
+
+    def merge(self, left: State, right: State) -> State:
+        return self.inner.merge(left, right)
 
 
 class UncachedBlocks:
@@ -64,14 +117,8 @@ class UncachedBlocks:
         self._passes = passes
 
     def scan(self, kernel: Kernel[Block], what: str) -> State:
-        reader, packer = self._source.reader, self._packer
-
-        def read(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-            return map(packer.pack, reader(batches))
-
         began = time.perf_counter()
-        with scan.arrow_rows(self._source.frame.sparkSession, self._source.rows):
-            state = scan.reduce(self._source.frame, read, kernel)
+        state = self._source.reduce(PackingKernel(kernel, self._packer), what)
         record(self._passes, what, began)
         return state
 
@@ -92,8 +139,10 @@ class CachedBlocks:
     def scan(self, kernel: Kernel[Block], what: str) -> State:
         blocks = self._packed()
         began = time.perf_counter()
-        with scan.arrow_rows(blocks.sparkSession, BLOCKS_PER_BATCH):
-            state = scan.reduce(blocks, read_blocks, kernel, self._partitions)
+        witnessed = Witnessed(kernel, _kept_witness)  # blocks that were lost are packed again, from what is there then
+        with scan.arrow_rows(blocks.sparkSession, BLOCKS_PER_BATCH), self._source.unchanged():
+            state, witness = witnessed.split(scan.reduce(blocks, read_blocks, witnessed, self._partitions))
+        self._source.watch.look(witness, what)
         record(self._passes, what, began)
         return state
 
@@ -108,12 +157,15 @@ class CachedBlocks:
             spark = self._source.frame.sparkSession
             self._partitions = TASKS_PER_SLOT * scan.slots(spark)
             packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer), SCHEMA)
-            self._blocks = packed.repartition(self._partitions).persist()
+            blocks = self._blocks = packed.repartition(self._partitions).persist()
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task
             # when it reads a full cache back from disk, more than its default heap at ten million rows.
-            with scan.arrow_rows(spark, self._source.rows), scan.setting(spark, CACHED_ROWS, 1):
-                self._blocks.count()
+            sums = ("sum(low)", "sum(high)", "sum(length(label))")
+            arrow, cached = scan.arrow_rows(spark, self._source.rows), scan.setting(spark, CACHED_ROWS, 1)
+            with arrow, cached, self._source.unchanged():
+                found = blocks.selectExpr(*sums).collect()[0]
+            self._source.watch.look(_witness(*(int(part or 0) for part in found)), "pack")
             record(self._passes, "pack", began)
         return self._blocks
 
@@ -123,6 +175,8 @@ def _packing(reader: scan.Reader, packer: Packer) -> Callable[[Iterator[pa.Recor
         for raw in reader(batches):
             block = packer.pack(raw)
             columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
-            yield pa.RecordBatch.from_arrays(columns, ["label", "codes"])
+            high, low = divmod(int(witness_of(raw)[0]), 2**32)
+            columns += [pa.array([low], pa.int64()), pa.array([high], pa.int64())]
+            yield pa.RecordBatch.from_arrays(columns, ["label", "codes", "low", "high"])
 
     return run

@@ -93,8 +93,7 @@ class SparkSource:
 
     def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
         began = time.perf_counter()
-        with scan.arrow_rows(self._raw.frame.sparkSession, self._raw.rows):
-            state = scan.reduce(self._raw.frame, self._raw.reader, kernel)
+        state = self._raw.reduce(kernel, what)
         record(self._passes, what, began)
         return state
 

@@ -11,7 +11,7 @@ from spark_pufs.errors import ConfigError, DataError, Fault
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["plain_errors", "read_table", "write_table"]
+__all__ = ["plain_errors", "read_table", "spark_errors", "write_table"]
 
 DEFAULTS = {"csv": {"header": "true", "inferSchema": "true"}}
 
@@ -24,7 +24,7 @@ def read_table(
         if table is not None:
             return spark.read.table(table)
         return spark.read.format(format_).options(**{**DEFAULTS.get(format_, {}), **options}).load(path)
-    except _spark_errors() as error:
+    except spark_errors() as error:
         raise DataError(_fault(f"Source '{table or path}'", error)) from error
 
 
@@ -33,7 +33,7 @@ def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool) -> N
     writer = frame.write.format(format_).mode("overwrite" if overwrite else "errorifexists")
     try:
         writer.options(**({"header": "true"} if format_ == "csv" else {})).save(path)
-    except _spark_errors() as error:
+    except spark_errors() as error:
         message = str(error)
         if "PATH_ALREADY_EXISTS" in message:
             fix = "Name another place, or overwrite it."
@@ -49,7 +49,7 @@ def plain_errors(where: str) -> Iterator[None]:
     """Turn a failure to read rows, which Spark finds only while it works, into one clear data error."""
     try:
         yield
-    except _spark_errors() as error:
+    except spark_errors() as error:
         if not any(mark in str(error) for mark in _UNREADABLE):
             raise
         raise DataError(Fault(where, f"cannot be read: {_gist(error)}", "Write the table again.")) from error
@@ -76,7 +76,7 @@ def _gist(error: Exception) -> str:
     return [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1][:300]
 
 
-def _spark_errors() -> tuple[type[Exception], ...]:
+def spark_errors() -> tuple[type[Exception], ...]:
     """What Spark raises; some failures of its readers come through py4j unconverted."""
     from pyspark.errors import PySparkException
 

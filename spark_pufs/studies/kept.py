@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping
-from itertools import count
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.output import RunFolder, parquet
+from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.folder import RunFolder
+from spark_pufs.output import parquet
 from spark_pufs.studies.base import COLUMNS, ERROR, Row
 
 __all__ = ["KeptResults", "parquet"]
 
 SETTINGS = "settings.json"
+_PART = re.compile(r"part-(\d{5,})(?:-([0-9a-f]{16}))?\.parquet")  # number and checksum
 UNIT = "unit"  # the key of the unit that gave a row
 _TYPES = {str: pa.string(), int: pa.int64(), float: pa.float64()}
 SCHEMA = pa.schema([(UNIT, pa.string()), *((name, _TYPES[kind]) for name, kind in COLUMNS.items())])
@@ -27,15 +30,15 @@ SCHEMA = pa.schema([(UNIT, pa.string()), *((name, _TYPES[kind]) for name, kind i
 class KeptResults:
     """The folder ``parts`` of a run."""
 
-    def __init__(self, path: str) -> None:
-        self._folder = RunFolder(f"{path.rstrip('/')}/parts")
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
         self.rows = pd.DataFrame(columns=SCHEMA.names)
         self._parts = 0
 
     def open(self, settings: Mapping[str, Mapping[str, Any]], overwrite: bool) -> None:
         """Read what is there, if it was made with the same settings; ``settings`` by study."""
         asked = json.loads(json.dumps(settings))
-        kept = {} if overwrite else json.loads(self._folder.read(SETTINGS) or b"{}")
+        kept = ({} if overwrite else self._folder.read_json(SETTINGS)) or {}
         faults = [
             _differs(name, kept[name], asked[name]) for name in asked if name in kept and kept[name] != asked[name]
         ]
@@ -49,7 +52,8 @@ class KeptResults:
     def add(self, rows: Iterable[Row]) -> None:
         """Keep the rows of one wave; each names its unit."""
         table = pa.Table.from_pylist(list(rows), SCHEMA)
-        self._folder.write(_part(self._parts), parquet(table))
+        data = parquet(table)
+        self._folder.write(_part(self._parts, data), data)
         self._parts += 1
         self._join([table])
 
@@ -59,14 +63,24 @@ class KeptResults:
         return set(zip(rows["study"], rows[UNIT], strict=True))
 
     def _read(self) -> None:
-        tables = []
-        for number in count():
-            data = self._folder.read(_part(number))
-            if data is None:
-                break
-            tables.append(pq.read_table(io.BytesIO(data)))
-        self._parts = len(tables)
-        self._join(tables)
+        parts = self._listed()
+        self._join([self._table(name, digest) for _, digest, name in parts])
+        self._parts = 1 + max((number for number, _, _ in parts), default=-1)
+
+    def _listed(self) -> list[tuple[int, str, str]]:
+        """Number, checksum and name of the parts that are there; one that was taken away does not hide the others."""
+        found = ((_PART.fullmatch(name), name) for name in self._folder.names())
+        return sorted((int(match[1]), match[2] or "", name) for match, name in found if match)
+
+    def _table(self, name: str, digest: str) -> pa.Table:
+        data = self._folder.read(name) or b""
+        try:
+            if digest and digest != _digest(data):
+                raise ValueError("its checksum is wrong")
+            return pq.read_table(io.BytesIO(data))
+        except (OSError, ValueError) as error:
+            where, why = f"Part '{name}' in '{self._folder.path}'", " ".join(str(error).split())
+            raise PufsError(Fault(where, f"is damaged ({why})", "Delete it: its units run again.")) from error
 
     def _join(self, tables: list[pa.Table]) -> None:
         """A unit that ran again replaces what it gave before."""
@@ -78,14 +92,16 @@ class KeptResults:
             self.rows = new if self.rows.empty else pd.concat([self.rows[~again], new], ignore_index=True)
 
     def _clear(self) -> None:
-        """From the last part to the first, so that no gap hides parts if this is cut short."""
-        last = next(number for number in count() if self._folder.read(_part(number)) is None)
-        for number in reversed(range(last)):
-            self._folder.delete(_part(number))
+        for _, _, name in self._listed():
+            self._folder.delete(name)
 
 
-def _part(number: int) -> str:
-    return f"part-{number:05d}.parquet"
+def _part(number: int, data: bytes) -> str:
+    return f"part-{number:05d}-{_digest(data)}.parquet"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]
 
 
 def _differs(study: str, kept: Mapping[str, Any], asked: Mapping[str, Any]) -> Fault:

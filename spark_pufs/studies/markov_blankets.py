@@ -22,7 +22,9 @@ from pydantic import Field
 from spark_pufs.config import OutputConfig, Section, SparkConfig, resolved
 from spark_pufs.core.bayes_net import Network, parse_bif, targets
 from spark_pufs.errors import ConfigError, DataError, Fault
-from spark_pufs.output import RunFolder, parquet
+from spark_pufs.folder import RunFolder
+from spark_pufs.lock import held
+from spark_pufs.output import parquet
 from spark_pufs.spark.scan import single_thread, slots
 from spark_pufs.studies.blanket_summary import markdown, picture, summary
 from spark_pufs.studies.blanket_trial import RESULT_SCHEMA, Protocol, Unit, run_unit
@@ -70,14 +72,18 @@ class StudyConfig(Section):
 
 def run_study(config: StudyConfig, note: Callable[[str], None] = lambda what: None) -> str:
     """Read the networks, run every unit, write results, tables and picture; what to tell the user."""
+    networks = {_name(path): parse_bif(_text(path)) for path in config.study.networks}
+    folder = RunFolder(config.output.path)
+    with held(folder):
+        return _run(config, networks, folder, note)
+
+
+def _run(config: StudyConfig, networks: Mapping[str, Network], folder: RunFolder, note: Callable[[str], None]) -> str:
     from spark_pufs.spark.session import open_session
 
-    networks = {_name(path): parse_bif(_text(path)) for path in config.study.networks}
     fingerprint = _fingerprint(config)
-    folder = RunFolder(config.output.path)
-    folder.open()
     if folder.check(fingerprint, config.output.overwrite):
-        return f"Already done: {config.output.path} holds this study."
+        return f"Already done: {folder.path} holds this study."
     units = units_of(networks, config.study)
     if not units:
         found = "none has a node with a parent, a child, a spouse and a first state of probability 0.15 to 0.5"
@@ -90,7 +96,7 @@ def run_study(config: StudyConfig, note: Callable[[str], None] = lambda what: No
     note(f"all units done in {time.perf_counter() - began:.0f} s")
     table = summary(outcome)
     folder.write_all(_files(outcome, table, config), {"fingerprint": fingerprint, "study": "markov_blankets"})
-    return f"{markdown(table)}\nResults: {config.output.path}"
+    return f"{markdown(table)}\nResults: {folder.path}"
 
 
 def units_of(networks: Mapping[str, Network], study: BlanketConfig) -> list[Unit]:

@@ -20,7 +20,9 @@ from pydantic import Field
 from spark_pufs.config import OutputConfig, Section, SparkConfig, resolved
 from spark_pufs.core.kernel import State
 from spark_pufs.errors import ConfigError, Fault, PufsError, Stopped, did_you_mean
-from spark_pufs.output import MANIFEST, RunFolder, parquet
+from spark_pufs.folder import MANIFEST, RunFolder
+from spark_pufs.lock import held
+from spark_pufs.output import parquet
 from spark_pufs.studies.artificial_conditions import ArtificialConditions
 from spark_pufs.studies.base import COLUMNS, ERROR, Row, Study, Unit, fixed_settings, key_of, long_form
 from spark_pufs.studies.kept import UNIT, KeptResults
@@ -72,8 +74,20 @@ def run_reproduce(config: ReproduceConfig, note: Note = lambda what: None) -> st
     for message in absent:
         note(message)
     units = [(study.name, unit) for study in studies for unit in study.units()]
-    folder, kept = RunFolder(config.output.path), KeptResults(config.output.path)
-    folder.open()
+    folder = RunFolder(config.output.path)
+    with held(folder):
+        return _reproduce(config, studies, units, folder, note, absent)
+
+
+def _reproduce(
+    config: ReproduceConfig,
+    studies: Sequence[Study],
+    units: Sequence[tuple[str, Unit]],
+    folder: RunFolder,
+    note: Note,
+    absent: list[str],
+) -> str:
+    kept = KeptResults(folder.inner("parts"))
     kept.open(
         {study.name: {"version": __version__, **fixed_settings(study)} for study in studies}, config.output.overwrite
     )
@@ -87,9 +101,9 @@ def run_reproduce(config: ReproduceConfig, note: Note = lambda what: None) -> st
     if left:
         for name, data in files.items():
             folder.write(name, data)
-        raise Stopped(_unfinished(config, len(units), left))
+        raise Stopped(_unfinished(config, folder, len(units), left))
     folder.write_all(files, {"job": "reproduce", "units": len(units), "version": __version__})
-    return _message(config, files, results, absent)
+    return _message(folder, files, results, absent)
 
 
 def studies_of(config: ReproduceConfig) -> tuple[list[Study], list[str]]:
@@ -217,13 +231,13 @@ def _files(config: ReproduceConfig, studies: Sequence[Study], results: pd.DataFr
     return files
 
 
-def _unfinished(config: ReproduceConfig, units: int, left: int) -> Fault:
+def _unfinished(config: ReproduceConfig, folder: RunFolder, units: int, left: int) -> Fault:
     found = f"stopped after {config.run.minutes:g} minutes with {left:,} of {units:,} units left"
-    return Fault("Reproduction", found, f"Run the same command again to go on; so far: {config.output.path}")
+    return Fault("Reproduction", found, f"Run the same command again to go on; so far: {folder.path}")
 
 
-def _message(config: ReproduceConfig, files: Mapping[str, bytes], results: pd.DataFrame, absent: list[str]) -> str:
+def _message(folder: RunFolder, files: Mapping[str, bytes], results: pd.DataFrame, absent: list[str]) -> str:
     tables = [data.decode() for name, data in files.items() if name.endswith(".md")]
     failed = results[results["measure"] == ERROR]
     said = [f"{len(failed):,} units failed; results.csv says why."] if len(failed) else []
-    return "\n".join([*tables, *absent, *said, f"Results: {config.output.path}"])
+    return "\n".join([*tables, *absent, *said, f"Results: {folder.path}"])

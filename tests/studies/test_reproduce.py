@@ -13,6 +13,7 @@ import pytest
 from spark_pufs.cli import run
 from spark_pufs.config import load_settings
 from spark_pufs.errors import ConfigError, Stopped
+from spark_pufs.folder import RunFolder
 from spark_pufs.studies import reproduce
 from spark_pufs.studies.artificial_conditions import ArtificialConditions
 from spark_pufs.studies.base import ERROR, Row, Unit, fixed_settings, key_of, long_form
@@ -129,24 +130,24 @@ def test_a_row_has_known_columns_only() -> None:
 
 
 def test_kept_rows_come_back_and_the_last_answer_of_a_unit_counts(tmp_path: Path) -> None:
-    kept = KeptResults(str(tmp_path))
+    kept = KeptResults(RunFolder(tmp_path).inner("parts"))
     kept.open({"squares": fixed_settings(Squares())}, overwrite=False)
     first = rows_of(Squares((2, -1)))
     kept.add(first)
     again = [{**first[1], "measure": "square", "value": 1.0}]
     kept.add(again)
-    other = KeptResults(str(tmp_path))
+    other = KeptResults(RunFolder(tmp_path).inner("parts"))
     other.open({"squares": fixed_settings(Squares())}, overwrite=False)
     assert other.rows["value"].tolist() == [4.0, 1.0]
     pd.testing.assert_frame_equal(other.rows, kept.rows)
-    anew = KeptResults(str(tmp_path))
+    anew = KeptResults(RunFolder(tmp_path).inner("parts"))
     anew.open({"squares": {"numbers": [5]}}, overwrite=True)
     assert anew.rows.empty
     assert not list((tmp_path / "parts").glob("*.parquet"))
 
 
 def test_failed_units_are_done_unless_they_are_to_be_tried_again(tmp_path: Path) -> None:
-    kept = KeptResults(str(tmp_path))
+    kept = KeptResults(RunFolder(tmp_path).inner("parts"))
     kept.open({"squares": {}}, overwrite=False)
     kept.add(rows_of(Squares((2, -1))))
     assert kept.done(retry=False) == {("squares", '{"repeat": 2}'), ("squares", '{"repeat": -1}')}
@@ -154,7 +155,7 @@ def test_failed_units_are_done_unless_they_are_to_be_tried_again(tmp_path: Path)
 
 
 def test_results_stand_in_the_order_of_the_units(tmp_path: Path) -> None:
-    kept = KeptResults(str(tmp_path))
+    kept = KeptResults(RunFolder(tmp_path).inner("parts"))
     kept.open({"squares": {}}, overwrite=False)
     kept.add(rows_of(Squares((4, 2, 3, 9))))
     units = [("squares", unit) for unit in Squares((2, 3, 4)).units()]

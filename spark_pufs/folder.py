@@ -1,0 +1,218 @@
+"""A folder of plain files, each replaced whole; the manifest says that it is finished and what belongs to it."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import logging
+import re
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from pyarrow import fs
+
+from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.masking import masked
+
+__all__ = ["MANIFEST", "RunFolder"]
+
+MANIFEST = "manifest.json"
+log = logging.getLogger("spark_pufs")
+
+_PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\\x00-\x1f]{1,200}")
+_FIX = "Check that the place exists, has room and may be written."
+
+
+class RunFolder:
+    """A local folder or any address that Arrow can write to (s3://, gs://, hdfs://, file://).
+
+    ``path`` is what users are shown: an address without its secrets.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = masked(str(path))
+        self._given = str(path)
+        try:
+            if "://" in str(path):
+                self._fs, self._base = fs.FileSystem.from_uri(str(path))
+            else:
+                self._fs, self._base = fs.LocalFileSystem(), str(Path(path).absolute())
+        except (ValueError, OSError) as error:
+            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {error}", _FIX)) from error
+
+    @property
+    def local(self) -> Path | None:
+        """The folder of this machine, or None where it is elsewhere."""
+        return Path(self._base) if isinstance(self._fs, fs.LocalFileSystem) else None
+
+    def inner(self, name: str) -> RunFolder:
+        """A folder in this one."""
+        folder = copy.copy(self)
+        folder._base, folder._given = self.at(name), self.address(name)
+        folder.path = masked(folder._given)
+        return folder
+
+    def finished(self) -> dict[str, Any] | None:
+        """The manifest, if a run has finished here."""
+        manifest = self.read_json(MANIFEST)
+        if manifest is not None and not isinstance(manifest.get("files"), dict):
+            raise self._damaged(MANIFEST, "it lists no files")
+        return manifest
+
+    def check(self, fingerprint: str, overwrite: bool) -> bool:
+        """Whether this very run has finished here already; another run's results are not replaced unasked.
+
+        Where a file is no longer the one that the manifest names the run is not done: it can be done again.
+        """
+        manifest = None if overwrite else self.finished()
+        if manifest is None:
+            return False
+        if manifest.get("fingerprint") != fingerprint:
+            found = "holds the results of another table, request or version"
+            fix = "Set output.overwrite: true, or name another path."
+            raise ConfigError(Fault(f"Output '{self.path}'", found, fix))
+        changed = self.changed(manifest)
+        if changed:
+            log.warning("%s: not as its manifest says (%s); made again", self.path, ", ".join(changed))
+        return not changed
+
+    def changed(self, manifest: Mapping[str, Any]) -> list[str]:
+        """Files that are gone or are not those that the manifest names."""
+        digests = {
+            name: facts.get("sha256") if isinstance(facts, dict) else None for name, facts in manifest["files"].items()
+        }
+        return [name for name, digest in digests.items() if _sha256(self.read(name)) != digest]
+
+    def read(self, name: str) -> bytes | None:
+        """One file, or None where there is none."""
+        place = self.at(name)
+        try:
+            if self._fs.get_file_info(place).type != fs.FileType.File:
+                return None
+            with self._fs.open_input_stream(place, compression=None) as file:
+                data: bytes = file.read()
+        except OSError as error:
+            raise PufsError(Fault(f"File '{name}' in '{self.path}'", f"cannot be read: {error}", _FIX)) from error
+        return data
+
+    def read_json(self, name: str) -> dict[str, Any] | None:
+        """One file of ours that holds a JSON object, or None where there is none."""
+        data = self.read(name)
+        if data is None:
+            return None
+        try:
+            values = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self._damaged(name, str(error)) from error
+        if not isinstance(values, dict):
+            raise self._damaged(name, f"expected an object, found {type(values).__name__}")
+        return values
+
+    def names(self) -> list[str]:
+        """The files in it, by name."""
+        listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True))
+        return sorted(info.base_name for info in listed if info.type == fs.FileType.File)
+
+    def age(self, name: str) -> float:
+        """Seconds since a file was written; none if it is not there."""
+        written = self._fs.get_file_info(self.at(name)).mtime
+        return 0.0 if written is None else time.time() - written.timestamp()
+
+    def delete(self, name: str) -> None:
+        """Take one file away, if it is there."""
+        place = self.at(name)
+        try:
+            if self._fs.get_file_info(place).type == fs.FileType.File:
+                self._fs.delete_file(place)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def write(self, name: str, data: bytes) -> None:
+        """Replace one file; a reader sees the old one or the new one, never half of it."""
+        self._stage(name, data)
+        self._show(name)
+
+    def write_all(self, files: Mapping[str, bytes], facts: Mapping[str, Any]) -> None:
+        """Write the files beside the old ones; once all are there take the old manifest away, show them, and last a
+        manifest that names them."""
+        listed = {name: {"bytes": len(data), "sha256": _sha256(data)} for name, data in files.items()}
+        manifest = json.dumps({**facts, "files": listed}, indent=2).encode()
+        every = {**files, MANIFEST: manifest}
+        try:
+            for name, data in every.items():
+                self._stage(name, data)
+        except BaseException:
+            for name in every:
+                self._drop(name)
+            raise
+        self.delete(MANIFEST)
+        for name in every:
+            self._show(name)
+
+    def make(self) -> None:
+        """Make the folder, if it is not there."""
+        try:
+            self._fs.create_dir(self._base, recursive=True)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def address(self, name: str) -> str:
+        """The place of a file as users wrote it, for those who write by other means than ours."""
+        self.at(name)
+        return f"{self._given.rstrip('/')}/{name}"
+
+    def at(self, name: str) -> str:
+        """The place of a file; a name that leads out of the folder, itself or by a link, is refused."""
+        if not _PLAIN.fullmatch(name):
+            raise self._leads_out(name, "is not the name of a file in it")
+        if self.local is not None and (self.local / name).is_symlink():
+            target = (self.local / name).resolve()
+            if not target.is_relative_to(self.local.resolve()):
+                raise self._leads_out(name, f"is a link to '{target}', outside")
+        return f"{self._base}/{name}"
+
+    def _stage(self, name: str, data: bytes) -> None:
+        self.at(name)
+        self.make()
+        place = self.at(_partial(name))
+        try:
+            with self._fs.open_output_stream(place, compression=None) as file:
+                file.write(data)
+        except OSError as error:
+            self._drop(name)
+            raise self._unwritten(error) from error
+
+    def _show(self, name: str) -> None:
+        try:
+            self._fs.move(self.at(_partial(name)), self.at(name))
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _drop(self, name: str) -> None:
+        with suppress(OSError, PufsError):
+            self.delete(_partial(name))
+
+    def _unwritten(self, error: OSError) -> PufsError:
+        if self._fs.get_file_info(self._base).type == fs.FileType.File:
+            return ConfigError(Fault(f"Output '{self.path}'", "is a file, not a folder", "Name another output.path."))
+        return PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {error}", _FIX))
+
+    def _damaged(self, name: str, why: str) -> PufsError:
+        fix = "Set output.overwrite: true to replace what is there, or name another path."
+        return PufsError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
+
+    def _leads_out(self, name: str, why: str) -> ConfigError:
+        fix = "A run directory holds plain files: mend what names it, or take the link away."
+        return ConfigError(Fault(f"Run directory '{self.path}'", f"'{name}' {why}", fix))
+
+
+def _partial(name: str) -> str:
+    return f".{name}.partial"
+
+
+def _sha256(data: bytes | None) -> str:
+    return "" if data is None else hashlib.sha256(data).hexdigest()

@@ -105,8 +105,8 @@ def scores(predicted: ArrayLike, labelled: ArrayLike, rho: Rho, beta: float = 1.
 
     - ``predicted`` (M,), ``labelled`` (M,): bool or 0/1, for the same rows.
     - ``rho``: share of all positives that carry a label: a value, a range (low, high) or a ``Beta(a, b)``. A range
-      gives the score at its middle and an interval over its ends; a Beta the expected score, its spread in the error, and an
-      interval over the central 95 % of the belief.
+      gives the score at its middle and an interval over its ends; a Beta the expected score, its spread in the error,
+      and an interval over the central 95 % of the belief.
     - ``beta``: above 1 gives recall more weight in F.
     - ``level``: of the intervals.
 

@@ -50,6 +50,7 @@ def page() -> str:
         ("scikit-learn", [_class("spark_pufs.local.PUSelector", PUSelector)]),
         ("pyspark.ml", [_estimator(), _class("spark_pufs.spark.PUFeatureSelectorModel", PUFeatureSelectorModel)]),
         ("Errors", [_errors(errors)]),
+        ("Methods", [_methods()]),
         ("Options of the methods", [_method_options()]),
         ("Command line", list(_commands("spark-pufs", app))),
     ]
@@ -173,9 +174,17 @@ def _errors(errors: dict[str, Any]) -> str:
     return f"{text}\n| error | exit code | meaning |\n|---|---|---|\n{rows}"
 
 
+def _methods() -> str:
+    text = "What `spark_pufs.methods()` says. How to choose: [choosing a method](choosing.md).\n"
+    rows = "".join(
+        f"| `{m.name}` | {_cell(m.summary)} | {_cell(m.assumes)} | {_cell(m.cost)} | {_cell(m.use_when)} |\n"
+        for m in METHODS.values()
+    )
+    return f"{text}\n| method | what it does | assumes | costs | use it for |\n|---|---|---|---|---|\n{rows}"
+
+
 def _method_options() -> str:
-    text = "Keywords of `select` beside the common ones, keys of `select:` in a configuration file. "
-    text += "What the methods do and assume: [choosing a method](choosing.md).\n"
+    text = "Keywords of `select` beside the common ones, keys of `select:` in a configuration file.\n"
     rows = "".join(
         f"| `{method.name}` | `{name}` | {_cell(option.what)} | `{option.default!r}` |\n"
         for method in METHODS.values()

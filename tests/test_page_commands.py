@@ -46,7 +46,8 @@ def lines(text: str) -> list[list[str]]:
 COMMANDS = [
     (f"{name_of(page)}:{block.line}", words)
     for page in PAGES
-    for block in blocks(page, "bash")
+    for block in blocks(page, "bash", "")
+    if block.kind == "bash" or re.match(r"[A-Z_]+=|spark-|python3? ", block.text)  # some fences name no language
     for words in lines(block.text)
 ]
 

@@ -98,14 +98,9 @@ def test_every_block_has_a_kind(page: Path) -> None:
 
 
 def test_code_that_is_only_shown_is_listed() -> None:
-    looks_like_code = re.compile(r"^(?:import |from \w+ import|spark-pufs |spark-submit |.*\bspark_pufs\.\w+\()", re.M)
-    signatures = "docs/api.md"  # its text blocks are signatures and usage; its examples run where they stand
-    found = {
-        name_of(page)
-        for page in PAGES
-        for block in blocks(page, "text", "")
-        if looks_like_code.search(block.text) and name_of(page) != signatures
-    }
+    looks_like_code = re.compile(r"^(?:import |from \w+ import|.*\bspark_pufs\.\w+\()", re.MULTILINE)
+    shown = [(name_of(page), block.text) for page in PAGES for block in blocks(page, "text", "")]
+    found = {page for page, text in shown if looks_like_code.search(text)}
     assert found == set(SHOWN)
 
 

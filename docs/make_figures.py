@@ -51,11 +51,11 @@ def pu_data() -> Any:
     scar = positive & (rng.random(190) < 0.25)
     rule = positive & (X[:, 0] > 3.0)
     figure, axes = plt.subplots(1, 3, figsize=(9, 2.9))
-    titles = ("The truth, hidden", "Labels at random (SCAR)", "Labels by a rule on x")
+    titles = ("The truth, hidden", "Labels at random (SCAR)", "Labels by a rule on a")
     for axis, title, marked in zip(axes, titles, (positive, scar, rule), strict=True):
         axis.scatter(*X[~marked].T, s=12, facecolors="none", edgecolors=SOFT, linewidths=0.8)
         axis.scatter(*X[marked].T, s=16, color=ORANGE)
-        axis.set(title=title, xticks=[], yticks=[], xlabel="x", ylabel="y")
+        axis.set(title=title, xticks=[], yticks=[], xlabel="a", ylabel="b")
     return figure
 
 

@@ -31,8 +31,8 @@ WITH_PYTHON = [page for page in PAGES if blocks(page, "python") and not blocks(p
 WITH_SPARK = [page for page in PAGES if blocks(page, "py") and name_of(page) not in ELSEWHERE]
 
 
-def run(page: Path, names: dict[str, object]) -> None:
-    """Every block in one namespace, and what it prints beside what the page says."""
+def run(page: Path, names: dict[str, object]) -> dict[str, object]:
+    """Every block in one namespace, which is returned, and what it prints beside what the page says."""
     printed = ""
     for block in blocks(page, "python", "py", "text"):
         if block.kind != "text":
@@ -43,7 +43,7 @@ def run(page: Path, names: dict[str, object]) -> None:
             printed = out.getvalue()
         elif "output" in block.words:
             assert_same(printed, block.text, f"{name_of(page)}:{block.line}")
-    assert "spark_pufs" in names
+    return names
 
 
 def assert_same(printed: str, shown: str, where: str) -> None:
@@ -74,7 +74,7 @@ def test_examples_run(
 ) -> None:
     prepared(page, tmp_path, request)
     monkeypatch.chdir(tmp_path)
-    run(page, {})
+    assert "spark_pufs" in run(page, {})
 
 
 @pytest.mark.spark
@@ -84,7 +84,7 @@ def test_examples_with_spark_run(
 ) -> None:
     prepared(page, tmp_path, request)
     monkeypatch.chdir(tmp_path)
-    run(page, {"spark": spark})
+    assert "spark_pufs" in run(page, {"spark": spark})
 
 
 @pytest.mark.parametrize(("page", "test"), ELSEWHERE.items())

@@ -7,9 +7,11 @@ there; ``text`` and nothing are shown only. ``text output`` must be what the blo
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -38,3 +40,13 @@ def blocks(page: Path, *kinds: str) -> list[Block]:
 
 def name_of(page: Path) -> str:
     return str(page.relative_to(ROOT))
+
+
+def script(name: str) -> ModuleType:
+    """A script of the docs folder, loaded as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-from types import ModuleType
-
 import click
 import pytest
-from pages import ROOT
+from pages import ROOT, script
 
 import spark_pufs
 from spark_pufs.cli import app
@@ -17,18 +14,9 @@ from spark_pufs.spark import PUFeatureSelector
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture(scope="module")
 def fresh() -> str:
-    return str(generator().page())
+    return str(script("make_api").page())
 
 
 def test_page_is_fresh(fresh: str) -> None:

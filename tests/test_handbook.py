@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from types import ModuleType
 
 import pytest
-from pages import PAGES, ROOT, name_of
+from pages import PAGES, ROOT, name_of, script
 
 from spark_pufs.selectors import METHODS
 
@@ -40,15 +38,6 @@ def test_methods_that_decide_the_size_are_named() -> None:
     own = {name for name, method in METHODS.items() if method.own_size}
     assert {"semi-iamb", "pucfs"} <= own
     assert own - named(part("How many features")) == set()
-
-
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_overview_is_what_its_script_draws() -> None:

@@ -63,13 +63,27 @@ def select(
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
-    ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there). ``label``: the column that
-    says which rows are labelled; ``positive``, ``negative`` and ``unlabelled`` are its values (one or several), null
-    always being unlabelled. ``features``, ``exclude``, ``keep``, ``categorical``: names or globs. ``k``: how many
-    features, "all", or "auto" for a number proposed from held-out evidence, as when neither ``k`` nor ``budget`` is
-    given. ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
-    ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped. Other
-    keywords go to the method.
+    - ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there).
+    - ``label``: the column that says which rows are labelled.
+    - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
+    - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
+      and "*" means all others.
+    - ``features``, ``exclude``: names or globs of the columns to choose from; all by default.
+    - ``keep``: identifiers, names or globs: kept in the table, never features.
+    - ``categorical``: numbers to read as names, such as ports or zip codes.
+    - ``k``: how many features, "all", or "auto" for a number proposed from held-out evidence, as when neither ``k`` nor
+      ``budget`` is given.
+    - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
+    - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
+    - ``prior``: the believed share of positives among all rows, or a range (low, high).
+    - ``seed``: for methods that draw; the same seed gives the same answer.
+    - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-width" or "equal-frequency".
+    - ``max_categories``: text values that keep a level of their own; rarer ones share one.
+    - ``missing``: "value" makes null a level of its own, "error" refuses it.
+    - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
+    - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
+    - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.
+    - ``options``: any other keyword goes to the method.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, None] * 50})
@@ -118,9 +132,15 @@ def compare(
 ) -> Comparison:
     """Methods side by side on one table, judged on labels that were held out.
 
-    ``methods``: names, or mappings such as ``{"method": "fscpu", "clusters": 20}``. Every method selects in each of
-    ``folds`` x ``repeats`` training parts of at most ``rows`` rows; a ``classifier`` fitted to its choice is scored on
-    the part held out. Other keywords are those of ``select``; without ``k`` or ``budget`` half of the features.
+    Every method selects in each of ``folds`` x ``repeats`` training parts; a classifier fitted to its choice is scored
+    on the part held out.
+
+    - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``, ``features``: as in ``select``.
+    - ``methods``: names, or mappings such as ``{"method": "fscpu", "clusters": 20}``.
+    - ``folds``, ``repeats``: parts, and how often they are drawn anew.
+    - ``rows``: at most so many rows take part, all labelled ones among them.
+    - ``classifier``: "lightgbm", "hist-gradient-boosting", or "auto" for the first where it is installed.
+    - ``common``: other keywords of ``select``; without ``k`` or ``budget`` half of the features are chosen.
 
     >>> import numpy as np, pandas as pd
     >>> X = np.random.default_rng(0).normal(size=(300, 4))
@@ -157,6 +177,17 @@ def check_clusters(
 
     Check the columns that were selected, on labels that did not select them where you can: on a wide raw table noise
     columns hide the clusters, and a search finds some concentration by luck.
+
+    - ``table``, ``label``, ``positive``, ``unlabelled``: as in ``select``; rows labelled otherwise are an error.
+    - ``features``, ``exclude``, ``keep``, ``seed``: as in ``select``.
+    - ``clusters``: components of the mixture.
+
+    >>> import numpy as np, pandas as pd
+    >>> X = np.random.default_rng(0).normal(size=(400, 2))
+    >>> X[:40] += 6
+    >>> table = pd.DataFrame(X, columns=["a", "b"]).assign(label=np.arange(400) < 20)
+    >>> check_clusters(table, label="label", positive=True, unlabelled=False).verdict
+    'holds'
     """
     request = Request.of(
         LabelRule(label, several(positive), (), several(unlabelled)),
@@ -172,8 +203,18 @@ def check_clusters(
 def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
     """Unlabelled rows that fall into positive clusters of an FSCPU selection: columns ``keep`` and ``cluster``.
 
-    ``keep`` defaults to the identifiers named when the selection was made. The table may be another one with the same
-    columns, such as the next day's.
+    - ``selection``: of ``fscpu`` or ``fscpu-mi``.
+    - ``table``: the one it was made on, or another with the same columns, such as the next day's.
+    - ``keep``: columns that identify a row, names or globs; by default those named when the selection was made.
+
+    >>> import numpy as np, pandas as pd
+    >>> X = np.random.default_rng(0).normal(size=(400, 3))
+    >>> X[:40, :2] += 6
+    >>> table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(label=np.arange(400) < 20, row=np.arange(400))
+    >>> answers = {"label": "label", "positive": True, "unlabelled": False}
+    >>> found = select(table, method="fscpu", k=2, keep=["row"], clusters=2, generations=2, **answers)
+    >>> sorted(likely_positives(found, table)["row"]) == list(range(20, 40))
+    True
     """
     request = selection.request
     wanted = several(keep) or tuple(request["keep"])
@@ -196,7 +237,11 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
 
 
 def methods() -> pd.DataFrame:
-    """Every method: what it does, what it assumes, what it costs, when to use it."""
+    """Every method: what it does, what it assumes, what it costs, when to use it.
+
+    >>> methods().set_index("name").loc["semi-mim", "cost"]
+    'one pass over the rows'
+    """
     columns = ["name", "summary", "assumes", "cost", "use_when"]
     return pd.DataFrame([[getattr(m, c) for c in columns] for m in METHODS.values()], columns=columns)
 

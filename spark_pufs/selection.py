@@ -37,8 +37,22 @@ class Feature:
 class Selection:
     """What a method chose, with its evidence.
 
-    ``facts``: rows, labelled and unlabelled rows, features read. ``run``: engine, passes and seconds, which differ from
-    run to run; all else is the same for the same data, request and version.
+    - ``method``, ``features``: the method's name; every feature as a line of the ranking, best first.
+    - ``surrogate``: the class that the method worked with, and why.
+    - ``facts``: rows, labelled and unlabelled rows, features read.
+    - ``dropped``: columns left out, each with the reason. ``warnings``: what to look at before relying on the answer.
+    - ``details``: what the method found besides: clusters, sizes, stability, distributions.
+    - ``request``, ``fingerprint``, ``versions``: what was asked, of which table, with which packages.
+    - ``run``: engine, passes and seconds, which differ from run to run; all else is the same for the same data, request
+      and version.
+
+    >>> from spark_pufs import select
+    >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "id": range(100), "label": [1, 0] * 50})
+    >>> selection = select(table, label="label", keep=["id"], k=1)
+    >>> print(selection)
+    semi-jmi: 1 of 2 features: a
+    >>> list(selection.apply(table))
+    ['a', 'id', 'label']
     """
 
     method: str
@@ -95,7 +109,7 @@ class Selection:
         return cls(**own | {"features": features, "warnings": tuple(values["warnings"])})
 
     def to_json(self) -> str:
-        """As text; addresses in it are shown without secrets."""
+        """``as_dict`` as text, as it is in selection.json: addresses in it are shown without secrets."""
         return json.dumps(masked_texts(self.as_dict()), indent=2, ensure_ascii=False)
 
     def write(self, path: str | Path, overwrite: bool = False) -> None:

@@ -176,7 +176,15 @@ def power(
     conditions: int = 1,
     negatives: int = 0,
 ) -> Power:
-    """Power to find a feature with ``levels`` values, given ``conditions`` combinations of other features.
+    """Probability that a test finds a feature which tells ``effect`` nats of the class.
+
+    - ``prior``: believed share of positives among all rows, or a range (low, high).
+    - ``labelled``, ``negatives``: rows labelled positive, and rows labelled negative.
+    - ``rows``: all rows, labelled or not.
+    - ``effect``: mutual information of feature and class in nats; at most 0.693.
+    - ``alpha``: significance level of the test.
+    - ``levels``: values (bins) of the feature.
+    - ``conditions``: combinations of values of other features that are held fixed; 1 for none.
 
     >>> print(power(prior=0.05, labelled=100, rows=10_000, effect=0.003))
     power 0.784 for an effect of 0.003 nats (y0, kappa 0.192)
@@ -200,7 +208,11 @@ def sample_size(
     conditions: int = 1,
     negatives: int = 0,
 ) -> SampleSize:
-    """Rows, or labelled positives, that the ``target`` power takes, starting from the table as it is.
+    """Rows, or labelled positives, that a wanted power takes, starting from the table as it is.
+
+    - ``target``: the power to reach.
+    - ``prior``, ``labelled``, ``rows``, ``effect``, ``alpha``, ``levels``: as in ``power``.
+    - ``conditions``, ``negatives``: as in ``power``.
 
     >>> need = sample_size(prior=0.05, labelled=100, rows=10_000, effect=0.003)
     >>> need.rows, need.labelled
@@ -226,7 +238,17 @@ def power_report(
     levels: int = 5,
     target: float = 0.8,
 ) -> PowerReport:
-    """Power, rows and labelled positives for each effect; ``EFFECTS`` when none is given."""
+    """Power, and what ``target`` takes in rows or labelled positives, for one or several effects; prints as a table.
+
+    - ``effect``: nats, one or several; 0.001 to 0.1 by default.
+    - ``prior``, ``labelled``, ``rows``, ``alpha``, ``levels``, ``target``: as in ``power`` and ``sample_size``.
+
+    >>> print(power_report(prior=0.05, labelled=100, rows=10_000, effect=[0.003, 0.01]))
+    10,000 rows, 100 labelled positives, prior 0.05, 5 levels, alpha 0.05: kappa 0.192
+      effect           power    rows for 0.8     or labelled
+       0.003           0.784          10,365             104
+        0.01               1           3,110              32
+    """
     effects = EFFECTS if effect is None else (effect,) if isinstance(effect, int | float) else tuple(effect)
     table: _Table = {"prior": prior, "labelled": labelled, "rows": rows, "alpha": alpha, "levels": levels}
     powers = tuple(power(**table, effect=size) for size in effects)

@@ -103,9 +103,12 @@ _NAN, _ZERO = Estimate(*[math.nan] * 4), Estimate(0.0, 0.0, 0.0, 0.0)
 def scores(predicted: ArrayLike, labelled: ArrayLike, rho: Rho, beta: float = 1.0, level: float = 0.95) -> PUScores:
     """Score predictions on positive-unlabelled rows.
 
-    ``predicted`` (M,) and ``labelled`` (M,): bool or 0/1. ``rho``: a value, a range (low, high) or a ``Beta(a, b)``.
-    A range gives the score at its middle and an interval over its ends; a Beta the expected score, its spread in the
-    error, and an interval over the central 95 % of the belief. ``beta`` above 1 gives recall more weight in F.
+    - ``predicted`` (M,), ``labelled`` (M,): bool or 0/1, for the same rows.
+    - ``rho``: share of all positives that carry a label: a value, a range (low, high) or a ``Beta(a, b)``. A range
+      gives the score at its middle and an interval over its ends; a Beta the expected score, its spread in the error,
+      and an interval over the central 95 % of the belief.
+    - ``beta``: above 1 gives recall more weight in F.
+    - ``level``: of the intervals.
 
     >>> row = np.arange(1000)
     >>> print(scores((row >= 6) & (row < 150), labelled=row < 30, rho=0.3))

@@ -33,6 +33,12 @@ class PUFeatureSelector(
     or sparse, named by its ML attributes, else ``f0, f1, ...``. ``labelCol`` tells which rows are labelled;
     ``positive``, ``negative`` and ``unlabelled`` are its values. ``options`` holds the method's own settings. Every
     other Param means what it means in ``spark_pufs.select``: see ``explainParams()``.
+
+    >>> rows = [(1, 5, 7, 1), (0, 5, 8, 0), (1, 6, 7, 1), (0, 6, 8, 0)] * 5
+    >>> flows = spark.createDataFrame(rows, ["a", "b", "id", "s"])
+    >>> model = PUFeatureSelector(inputCols=["a", "b"], labelCol="s", method="semi-mim", k=1).fit(flows)
+    >>> model.selectedNames, model.transform(flows).columns
+    (['a'], ['a', 'id', 's'])
     """
 
     # Saved pipelines name a class by this address: the public one, which stays.

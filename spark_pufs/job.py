@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,12 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import yaml
+
 from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.config import RunConfig, load_config, resolved
 from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.counter import Counter
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.mlflow_logging import Tracking
 from spark_pufs.output import RunFolder, write_selection
 from spark_pufs.request import Request
 from spark_pufs.run import check, check_table, execute, fingerprint, identity, prepare
@@ -45,6 +49,9 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     request = config.request()
     check(request)
     _check_likely(config)
+    tracking = _tracking(config)
+    if tracking is not None:
+        tracking.check()
     folder = RunFolder(config.output.path)
     if not dry_run:
         folder.open()
@@ -53,7 +60,8 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
         if dry_run:
             return Report(None, plan_text(plan, config))
         if folder.check(fingerprint(plan, request), config.output.overwrite):
-            return Report(None, f"Already done: {config.output.path} holds this selection of this table.")
+            done = f"Already done: {config.output.path} holds this selection of this table."
+            return Report(None, done + _log(tracking, folder))
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
@@ -64,7 +72,8 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     write_selection(selection, config.output.path, config.output.overwrite, {CONFIG: settings})
     keeper.clear()
     folder.delete(PENDING)
-    return Report(selection, f"{selection}\nResults: {config.output.path} (open report.html)")
+    message = f"{selection}\nResults: {config.output.path} (open report.html)"
+    return Report(selection, message + _log(tracking, folder))
 
 
 def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
@@ -87,6 +96,24 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     with plain_errors(f"Source '{source.table or source.path}'"):
         note("reading the table")
         yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
+
+
+def _tracking(config: RunConfig) -> Tracking | None:
+    asked = config.output.mlflow
+    return None if asked is None else Tracking(asked.experiment, asked.tracking_uri)
+
+
+def _log(tracking: Tracking | None, folder: RunFolder) -> str:
+    """Log what a finished folder holds, also where an earlier run ended before it could; what to tell the user.
+
+    The source is named as config.yaml names it: what that file keeps back is not logged either, nor are its options.
+    """
+    if tracking is None:
+        return ""
+    selection = Selection.from_dict(json.loads(folder.read("selection.json") or b""))
+    source = yaml.safe_load(folder.read(CONFIG) or b"{}").get("source", {})
+    run = tracking.log(selection, {name: source.get(name) for name in ("path", "table", "format")})
+    return f"\nMLflow: run {run} in experiment '{tracking.name}'"
 
 
 def _check_likely(config: RunConfig) -> None:

@@ -18,7 +18,7 @@ from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.selection import Selection
 
-__all__ = ["RunFolder", "parquet", "write_selection"]
+__all__ = ["RunFolder", "files_of", "parquet", "write_selection"]
 
 MANIFEST = "manifest.json"
 
@@ -98,15 +98,18 @@ def write_selection(
     folder = RunFolder(path)
     if folder.check(selection.fingerprint, overwrite):
         return
-    files = {
+    facts = {"fingerprint": selection.fingerprint, "method": selection.method, "versions": dict(selection.versions)}
+    folder.write_all({**files_of(selection), **(more or {})}, facts)
+
+
+def files_of(selection: Selection) -> dict[str, bytes]:
+    """The answer in every form it is kept in: for programs, for tables, for readers."""
+    return {
         "selection.json": selection.to_json().encode(),
         "ranking.parquet": parquet(selection.table()),
         "report.html": to_html(selection).encode(),
         "report.md": to_markdown(selection).encode(),
-        **(more or {}),
     }
-    facts = {"fingerprint": selection.fingerprint, "method": selection.method, "versions": dict(selection.versions)}
-    folder.write_all(files, facts)
 
 
 def parquet(table: pd.DataFrame | pa.Table) -> bytes:

@@ -51,6 +51,7 @@ TWINS |= {other: name for name, other in TWINS.items() if name not in ("sum", "m
 class Mutant:
     module: str
     line: int
+    column: int
     operator: str
     before: str
     after: str
@@ -132,9 +133,13 @@ def mutants(module: str, text: str) -> list[Mutant]:
             put(parent, name, number, other)
             shown = [ast.unparse(ast.fix_missing_locations(one)).split("\n")[0][:100] for one in (node, other)]
             source = ast.unparse(ast.fix_missing_locations(tree))
-            found.append(Mutant(module, getattr(node, "lineno", 0), operator, *shown, source))
+            found.append(Mutant(module, *place(node), operator, *shown, source))
             put(parent, name, number, node)
     return found
+
+
+def place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def put(parent: ast.AST, name: str, number: int | None, node: ast.AST) -> None:
@@ -199,6 +204,10 @@ def preload() -> None:
     import sklearn.mixture  # noqa: F401
 
 
+def described(mutant: Mutant) -> dict[str, object]:
+    return {"ended": "", **{name: value for name, value in asdict(mutant).items() if name != "source"}}
+
+
 def judge(module: str, folder: Path, sample: list[Mutant], say: Callable[[str], None]) -> dict[str, object]:
     """Every mutant of a sample, after a run without any that must pass."""
     path, tests = folder / CORE / f"{module}.py", tests_of(module)
@@ -211,7 +220,7 @@ def judge(module: str, folder: Path, sample: list[Mutant], say: Callable[[str], 
         path.write_text(mutant.source)
         ended, used = forked(folder, tests, int(5 + 3 * usual))
         cpu += used
-        rows.append({"ended": ended, **{k: v for k, v in asdict(mutant).items() if k != "source"}})
+        rows.append({**described(mutant), "ended": ended})
     path.write_text(whole)
     seen = sum(row["ended"] != "survived" for row in rows)
     say(f"{module:28}{seen:4} of {len(rows):3} seen  {usual:6.1f} s without one  {cpu:7.1f} s in all")
@@ -223,6 +232,7 @@ def main() -> None:
     parser.add_argument("--per-module", type=int, default=12, help="mutants drawn per module; 0: all")
     parser.add_argument("--module", action="append", help="for example gtest or baselines/rfs; default: all")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--again", type=Path, help="only the mutants that survived in this earlier --out")
     parser.add_argument("--out", type=Path, help="every mutant and how it ended, as JSON")
     arguments = parser.parse_args()
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # two mutants of one second and size would share a cached file
@@ -232,6 +242,9 @@ def main() -> None:
     names = arguments.module or [
         str(p.relative_to(ROOT / CORE).with_suffix("")) for p in files if p.name != "__init__.py"
     ]
+    earlier = json.loads(arguments.again.read_text()) if arguments.again else []
+    rows = [row for result in earlier for row in result["mutants"]]
+    left = [{**row, "ended": ""} for row in rows if row["ended"] == "survived"]
     results = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "tree")
@@ -243,9 +256,14 @@ def main() -> None:
                 shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
         for module in names:
             every = mutants(module, (ROOT / CORE / f"{module}.py").read_text())
-            chance = random.Random(f"{arguments.seed} {module}")
-            wanted = min(arguments.per_module or len(every), len(every))
-            results.append(judge(module, folder, chance.sample(every, wanted), lambda line: print(line, flush=True)))
+            if arguments.again:
+                sample = [mutant for mutant in every if described(mutant) in left]
+            else:
+                chance = random.Random(f"{arguments.seed} {module}")
+                sample = chance.sample(every, min(arguments.per_module or len(every), len(every)))
+            if not sample:
+                continue
+            results.append(judge(module, folder, sample, lambda line: print(line, flush=True)))
             results[-1]["possible"] = len(every)
             if arguments.out:
                 arguments.out.write_text(json.dumps(results, indent=1))

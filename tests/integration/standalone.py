@@ -21,6 +21,7 @@ BIN = Path(sys.executable).parent
 HOME = Path(pyspark.__file__).parent
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(HOME)}
 START = 120.0
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these programs live for seconds
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
 
 def start(folder: Path, log: Path, host: str, name: str, *arguments: str) -> subprocess.Popen[bytes]:
     command = [str(BIN / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", host, *arguments]
-    own = {"SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_DAEMON_MEMORY": "256m", "SPARK_LOCAL_IP": host}
+    own = {"SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_LOCAL_IP": host}
+    own |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
     with log.open("wb") as file:
         # a group of its own: what it starts can be ended with it
         return subprocess.Popen(
@@ -78,6 +80,8 @@ def submit_command(master: str, *arguments: str, **conf: str) -> list[str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "600m",
         "spark.executor.memory": "600m",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
         **conf,
     }
     pairs = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]

@@ -104,3 +104,16 @@ def test_last_walk_of_the_wanted_size_comes_first(planted: Planted) -> None:
         for answer in ("last", "policy")
     )
     assert (last - policy).round(9).tolist().count(1.0) == 3
+
+
+def test_a_walk_that_does_not_explore_goes_to_the_end() -> None:
+    # behaviour is the target, the weight stays 1: ten times what a walk may end at
+    walker = Walker(50, 0.0, np.random.default_rng(0))
+    walker.walk()
+    assert walker.steps == 50
+
+
+def test_a_walk_that_only_explores_keeps_half() -> None:
+    walker = Walker(1, 1.0, np.random.default_rng(0))
+    kept = [walker.walk()[0] for _ in range(400)]
+    assert np.mean(kept) == pytest.approx(0.5, abs=0.1)  # 4 standard errors

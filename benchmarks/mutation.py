@@ -29,6 +29,10 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = "spark_pufs/core"
 # What is judged by tests of its callers.
 CALLERS = {
+    "hashing": ["core/test_row_sample.py", "core/test_profile.py"],
+    "mixture_sample": ["core/test_mixture.py"],
+    "search_contrast": ["core/test_search.py"],
+    "search_paper": ["core/test_search.py"],
     "classifier": ["selectors/test_comparison.py"],
     "sklearn_peers": ["selectors/test_library.py"],
 }

@@ -37,6 +37,14 @@ def test_fw_semifs_joins_features_that_only_work_together() -> None:
     assert set(found.order or ()) == {0, 2}
 
 
+def test_fw_semifs_shares_a_win_between_equals() -> None:
+    # both columns part the classes: every vote is right, and each wins half of the only draw: 1/2 + 1/2
+    column = np.array([0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1.0])
+    label = np.repeat(np.array([1, 2], np.uint8), 4)
+    found = fw_semifs(np.column_stack([column, column]), label, np.random.default_rng(0), free=first(1, 2))
+    assert found.scores.tolist() == pytest.approx([1.0, 1.0])
+
+
 def test_gradients_by_finite_differences() -> None:
     rng = np.random.default_rng(0)
     net = QNetwork(5, 3, 2, 1e-3, rng)

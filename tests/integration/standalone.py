@@ -20,7 +20,7 @@ __all__ = ["Cluster", "cluster", "environment", "submit_command", "wait_for"]
 BIN = Path(sys.executable).parent
 HOME = Path(pyspark.__file__).parent
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(HOME)}
-START = 120.0
+START = 300.0  # for a machine that is busy with other things
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these programs live for seconds
 
 

@@ -98,7 +98,7 @@ def start_search(
 
 def ended(process: subprocess.Popen[bytes]) -> int:
     try:
-        return process.wait(timeout=300)
+        return process.wait(timeout=600)
     finally:
         process.kill()
         process.wait()

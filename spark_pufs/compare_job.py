@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from spark_pufs.config import RunConfig, Section, resolved
 from spark_pufs.folder import RunFolder
@@ -37,6 +37,12 @@ class CompareConfig(RunConfig):
     """A selection's configuration and how to judge methods on it."""
 
     compare: CompareSection = CompareSection()
+
+    @model_validator(mode="after")
+    def _not_logged(self) -> CompareConfig:
+        if self.output.mlflow is not None:
+            raise ValueError("only selections are logged: take output.mlflow out")
+        return self
 
 
 def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what: None) -> str:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -21,6 +21,7 @@ __all__ = [
     "OutputConfig",
     "RunConfig",
     "Section",
+    "SelectionOutput",
     "SparkConfig",
     "load_config",
     "load_settings",
@@ -89,6 +90,19 @@ class OutputConfig(Section):
     likely_positives: bool = False
 
 
+class MlflowConfig(Section):
+    """Where a selection is logged; None: as MLFLOW_EXPERIMENT_NAME and MLFLOW_TRACKING_URI say."""
+
+    experiment: str | None = None
+    tracking_uri: str | None = None
+
+
+class SelectionOutput(OutputConfig):
+    """The run directory of a selection, and whether it is logged to MLflow too."""
+
+    mlflow: MlflowConfig | None = None
+
+
 class SparkConfig(Section):
     """Session settings; ``master`` is ignored under spark-submit, which has its own."""
 
@@ -103,7 +117,7 @@ class RunConfig(Section):
     label: LabelConfig
     features: FeaturesConfig = FeaturesConfig()
     select: SelectConfig = SelectConfig()
-    output: OutputConfig
+    output: SelectionOutput
     spark: SparkConfig = SparkConfig()
 
     def request(self) -> Request:
@@ -229,10 +243,11 @@ def _shown(value: Any) -> str:
 def _known(location: Sequence[Any], model: type[BaseModel]) -> Iterable[str]:
     for part in location[:-1]:
         field = model.model_fields.get(str(part))
-        inner = field.annotation if field else None
-        if not (isinstance(inner, type) and issubclass(inner, BaseModel)):
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()  # a section, or a section or None
+        inner = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        if not inner:
             break
-        model = inner
+        model = inner[0]
     return model.model_fields
 
 

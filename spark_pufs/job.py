@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import yaml
+
 from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.core.schema import match
@@ -18,6 +20,7 @@ from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.folder import RunFolder
 from spark_pufs.lock import held
 from spark_pufs.masking import masked
+from spark_pufs.mlflow_logging import Tracking
 from spark_pufs.output import selection_files
 from spark_pufs.request import Request
 from spark_pufs.run import check, check_table, execute, fingerprint, identity, prepare
@@ -48,20 +51,26 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     request = config.request()
     check(request)
     _check_likely(config)
+    tracking = _tracking(config)
+    if tracking is not None:
+        tracking.check()
     if dry_run:
         with opened(config, note) as engine:
             return Report(None, plan_text(prepare(engine, request), config))
     folder = RunFolder(config.output.path)
     with held(folder):
-        return _select(config, request, folder, note)
+        return _select(config, request, folder, tracking, note)
 
 
-def _select(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> Report:
+def _select(
+    config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
+) -> Report:
     overwrite, settings = config.output.overwrite, resolved(config)
     with opened(config, note) as engine:
         plan = prepare(engine, request)
         if folder.check(fingerprint(plan, request), overwrite):
-            return Report(None, f"Already done: {folder.path} holds this selection of this table.")
+            done = f"Already done: {folder.path} holds this selection of this table."
+            return Report(None, done + _log(tracking, folder))
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         keeper = FolderKeeper(folder, identity(plan, request), overwrite)
         selection = execute(engine, plan, request, note, keeper)
@@ -72,7 +81,8 @@ def _select(config: RunConfig, request: Request, folder: RunFolder, note: Callab
     folder.write_all(files | {CONFIG: settings}, facts)
     keeper.clear()
     folder.delete(PENDING)
-    return Report(selection, f"{selection}\nResults: {folder.path} (open report.html)")
+    message = f"{selection}\nResults: {folder.path} (open report.html)"
+    return Report(selection, message + _log(tracking, folder))
 
 
 def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
@@ -95,6 +105,24 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     with plain_errors(f"Source '{source.table or source.path}'"):
         note("reading the table")
         yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
+
+
+def _tracking(config: RunConfig) -> Tracking | None:
+    asked = config.output.mlflow
+    return None if asked is None else Tracking(asked.experiment, asked.tracking_uri)
+
+
+def _log(tracking: Tracking | None, folder: RunFolder) -> str:
+    """Log what a finished folder holds, also where an earlier run ended before it could; what to tell the user.
+
+    The source is named as config.yaml names it: what that file keeps back is not logged either, nor are its options.
+    """
+    if tracking is None:
+        return ""
+    selection = Selection.from_dict(json.loads(folder.read("selection.json") or b""))
+    source = yaml.safe_load(folder.read(CONFIG) or b"{}").get("source", {})
+    run = tracking.log(selection, {name: source.get(name) for name in ("path", "table", "format")})
+    return f"\nMLflow: run {run} in experiment '{tracking.name}'"
 
 
 def _check_likely(config: RunConfig) -> None:

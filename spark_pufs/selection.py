@@ -125,6 +125,12 @@ class Selection:
         text = to_markdown(self) if str(path).endswith(".md") else to_html(self)
         Path(path).write_text(text, encoding="utf-8")
 
+    def log_to_mlflow(self, experiment: str | None = None, tracking_uri: str | None = None) -> str:
+        """One run of MLflow with parameters, metrics and files; its id. Logged again, it is the same run."""
+        from spark_pufs.mlflow_logging import log_selection
+
+        return log_selection(self, experiment, tracking_uri)
+
     def __str__(self) -> str:
         chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"

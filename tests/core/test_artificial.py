@@ -13,6 +13,8 @@ IDS = [f"{c.label_rate:.0%}-{c.negative_clusters}n-{c.positive_clusters}p" for c
 def test_the_ten_conditions_in_the_order_of_the_table() -> None:
     assert len(set(CONDITIONS)) == 10
     assert [c.label_rate for c in CONDITIONS] == [0.4] * 4 + [0.1] * 4 + [0.4, 0.1]
+    clusters = [(c.negative_clusters, c.positive_clusters) for c in CONDITIONS]
+    assert clusters == [(8, 1), (8, 2), (1, 1), (1, 2)] * 2 + [(0, 0)] * 2
 
 
 @pytest.mark.parametrize("condition", CONDITIONS, ids=IDS)
@@ -52,6 +54,16 @@ def test_clusters_have_one_variance_and_means_of_their_own() -> None:
         ratios.append(X[data.y == 0].var(axis=0) / X[data.y == 1].var(axis=0))
     assert ratios[0] == pytest.approx(np.ones(25), abs=0.3)  # sd of a ratio: 0.067
     assert ratios[1].mean() == pytest.approx(1 + 100 / 12 / 10 * 7 / 8, abs=0.15)
+
+
+def test_means_lie_as_far_apart_as_their_variance_says() -> None:
+    """Two uniform(-5, 5) means differ by 2 x 100 / 12 in the mean square, against 10 within; rows add 2 / 200."""
+    squares = []
+    for seed in range(100):
+        data = make_artificial(Condition(0.4, 1, 1), seed, negatives=200, positives=200)
+        a, b = (data.X[data.y == y][:, data.relevant] for y in (0, 1))
+        squares.append((a.mean(axis=0) - b.mean(axis=0)) ** 2 / ((a.var(axis=0) + b.var(axis=0)) / 2))
+    assert np.mean(squares) == pytest.approx(200 / 12 / 10 + 2 / 200, abs=0.09)  # 2 standard errors
 
 
 @pytest.mark.parametrize("rate", [0.4, 0.1])

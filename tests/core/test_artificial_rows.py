@@ -46,6 +46,7 @@ def test_without_clusters_the_positives_are_the_outermost() -> None:
     norm = (X[:, :25] ** 2).sum(axis=1)
     assert norm[positive].min() > norm[~positive].max()
     assert kstest(X[:, 0] / 5, "norm").pvalue > 0.001
+    assert X[:, :25].var() == pytest.approx(25, abs=0.2)  # 4 standard errors
 
 
 def test_noise_is_uniform_and_a_fifth_of_it_follows_another_column() -> None:

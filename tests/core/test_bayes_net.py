@@ -105,6 +105,12 @@ def test_blanket_is_parents_children_and_spouses(tiny: Network) -> None:
 def test_a_target_has_parent_child_and_spouse(tiny: Network) -> None:
     assert targets(tiny) == ("rain",)  # p(rain = none) = (0.2 + 0.8) / 2 = 0.5
     assert targets(tiny, most=0.49) == ()
+    commoner = parse_bif(TINY.replace("(no) 0.8, 0.1, 0.1", "(no) 0.9, 0.05, 0.05"))  # p(rain = none) = 0.55
+    assert targets(commoner) == ()
+    rare = TINY.replace("(yes) 0.2, 0.4, 0.4", "(yes) 0.1, 0.5, 0.4").replace(
+        "(no) 0.8, 0.1, 0.1", "(no) 0.1, 0.8, 0.1"
+    )
+    assert targets(parse_bif(rare)) == ()  # 0.1
 
 
 def test_marginal_by_hand(tiny: Network) -> None:

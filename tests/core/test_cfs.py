@@ -54,6 +54,7 @@ def test_a_copy_adds_nothing_and_an_independent_equal_adds_root_two() -> None:
     subset = built([0], known)
     assert subset.merits_with(known)[1:] == pytest.approx([0.5, np.sqrt(0.5)])
     assert built([0, 2], known).merit_error == pytest.approx(0.2 / np.sqrt(2))
+    assert built([0, 1], known).merit_error == pytest.approx(0.2 / np.sqrt(2 + 2))
 
 
 def test_nothing_is_worse_than_any_set() -> None:

@@ -38,3 +38,4 @@ def test_the_error_grows_with_the_overlap_of_training_parts() -> None:
     plain = np.std(values, ddof=1) / np.sqrt(6)
     assert corrected_error(values, 3) == pytest.approx(plain * np.sqrt(1 + 6 / 2))
     assert np.isnan(corrected_error([0.5], 2))
+    assert corrected_error([0.6, 0.8], 2) == pytest.approx(np.sqrt(0.02 * (1 / 2 + 1)))

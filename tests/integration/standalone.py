@@ -20,11 +20,13 @@ __all__ = ["Cluster", "cluster", "environment", "submit_command", "wait_for"]
 BIN = Path(sys.executable).parent
 HOME = Path(pyspark.__file__).parent
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(HOME)}
-START = 120.0
+START = 300.0  # for a machine that is busy with other things
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these programs live for seconds
 
 
 @dataclass(frozen=True)
 class Cluster:
+    folder: Path
     master: str
     workers: list[subprocess.Popen[bytes]]
 
@@ -36,19 +38,22 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
-    """A master and so many workers of one core and 1 GB."""
+    """A master and so many workers of one core and 1 GB, on hosts of their own as far as Spark can tell.
+
+    A task is repeated by speculation only on another host; all of 127.0.0.0/8 is this machine.
+    """
     started: list[subprocess.Popen[bytes]] = []
     try:
         port = free_port()
         log = folder / "master.log"
-        started.append(start(folder, log, "master.Master", "--port", str(port), "--webui-port", "0"))
+        started.append(start(folder, log, "127.0.0.1", "master.Master", "--port", str(port), "--webui-port", "0"))
         wait_for(lambda: said(log, "I have been elected leader") == 1, "the master", log, started)
         for number in range(workers):
             size = ["--cores", "1", "--memory", "1g", "--webui-port", "0", "--work-dir", str(folder / f"work{number}")]
-            of = f"spark://127.0.0.1:{port}"
-            started.append(start(folder, folder / f"worker{number}.log", "worker.Worker", *size, of))
+            own, of = folder / f"worker{number}.log", f"spark://127.0.0.1:{port}"
+            started.append(start(folder, own, f"127.0.0.{number + 1}", "worker.Worker", *size, of))
         wait_for(lambda: said(log, "Registering worker") == workers, "the workers", log, started)
-        yield Cluster(f"spark://127.0.0.1:{port}", started[1:])
+        yield Cluster(folder, f"spark://127.0.0.1:{port}", started[1:])
     finally:
         for process in started:
             with suppress(ProcessLookupError):  # a machine that the test itself took away
@@ -56,9 +61,10 @@ def cluster(folder: Path, workers: int) -> Iterator[Cluster]:
             process.wait()
 
 
-def start(folder: Path, log: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
-    command = [str(BIN / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", "127.0.0.1", *arguments]
-    own = {"SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_DAEMON_MEMORY": "256m"}
+def start(folder: Path, log: Path, host: str, name: str, *arguments: str) -> subprocess.Popen[bytes]:
+    command = [str(BIN / "spark-class"), f"org.apache.spark.deploy.{name}", "--host", host, *arguments]
+    own = {"SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_LOCAL_IP": host}
+    own |= {"SPARK_DAEMON_MEMORY": "256m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
     with log.open("wb") as file:
         # a group of its own: what it starts can be ended with it
         return subprocess.Popen(
@@ -74,6 +80,8 @@ def submit_command(master: str, *arguments: str, **conf: str) -> list[str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "600m",
         "spark.executor.memory": "600m",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.executor.extraJavaOptions": QUICK,
         **conf,
     }
     pairs = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]

@@ -1,30 +1,45 @@
-"""Our job on a real two-worker cluster: shipped as a zip, robbed of a worker, with a Python that lacks packages."""
+"""Our jobs on a real two-worker cluster: shipped in two ways, robbed of a worker, with a Python that lacks packages."""
 
 from __future__ import annotations
 
 import json
-import shutil
+import re
 import subprocess
-import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from packed import ROOT, SHIPPED, Shipment, pack_environment, pack_zip
 from standalone import BIN, Cluster, cluster, environment, said, submit_command, wait_for
 
+import spark_pufs
 from spark_pufs.checkpoint import CHECKPOINT
 from spark_pufs.demo import write_example
-from spark_pufs.version import __version__
 
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not (BIN / "spark-class").exists(), reason="pyspark's scripts are not beside this Python"),
 ]
 
-ROOT = Path(__file__).parents[2]
-SHIPPED = f"{__version__}+shipped"
-SEARCH = {"method": "fscpu", "generation": "1024", "generations": "4", "sample_mb": "1"}
+SEARCH = {"method": "fscpu", "generation": 1024, "generations": 4, "sample_mb": 1}
+TRIALS = {"methods": ["semi-mim", "k-best"], "folds": 2, "repeats": 1, "rows": 1000}
+BOTH = {"spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0"}
+# Rows in other parts than by default, and a second copy of every task that others were faster than.
+UNEVEN = {
+    "spark.sql.files.maxPartitionBytes": "200k",
+    "spark.sql.files.openCostInBytes": "0",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.adaptive.coalescePartitions.minPartitionSize": "1b",
+    "spark.sql.shuffle.partitions": "7",
+    "spark.speculation": "true",
+    "spark.speculation.interval": "10ms",
+    "spark.speculation.multiplier": "1.01",
+    "spark.speculation.quantile": "0.1",
+    "spark.speculation.minTaskRuntime": "1ms",
+}
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +50,13 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The package as --py-files takes it; its version tells it from an installed one."""
-    folder = tmp_path_factory.mktemp("package")
-    shutil.copytree(ROOT / "spark_pufs", folder / "spark_pufs", ignore=shutil.ignore_patterns("__pycache__"))
-    (folder / "spark_pufs" / "version.py").write_text(f'__version__ = "{SHIPPED}"\n')
-    return Path(shutil.make_archive(str(folder / "shipped"), "zip", folder, "spark_pufs"))
+def package(tmp_path_factory: pytest.TempPathFactory) -> Shipment:
+    return pack_zip(tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Shipment:
+    return pack_environment(tmp_path_factory.mktemp("packed"))
 
 
 @pytest.fixture(scope="module")
@@ -49,22 +65,40 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         yield started
 
 
-def start(
-    master: str, package: Path, table: Path, out: Path, python: str, **conf: str
-) -> tuple[subprocess.Popen[bytes], Path]:
-    values = {"source.path": str(table), "output.path": str(out), **{f"select.{n}": v for n, v in SEARCH.items()}}
-    overrides = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
-    job = [str(ROOT / "jobs" / "select_features.py"), "--config", str(ROOT / "conf" / "select_features.yaml")]
-    command = submit_command(master, "--py-files", str(package), *job, *overrides, **conf)
-    log = out.parent / f"{out.name}.log"
-    own = environment(PYSPARK_PYTHON=python, PYSPARK_DRIVER_PYTHON=sys.executable)
+@pytest.fixture(scope="module")
+def local_answer(package: Shipment, table: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The search on local[2], with nothing set."""
+    out = tmp_path_factory.mktemp("local") / "run"
+    process, log = start_search("local[2]", package, table, out)
+    assert ended(process) == 0, log.read_text()[-3000:]
+    return answer(out)
+
+
+def start(master: str, shipped: Shipment, log: Path, job: str, *arguments: str, **conf: str) -> subprocess.Popen[bytes]:
+    command = submit_command(master, *shipped.arguments, str(ROOT / "jobs" / job), *arguments, **conf)
+    own = environment(PYSPARK_PYTHON=shipped.python, PYSPARK_DRIVER_PYTHON=shipped.driver)
     with log.open("wb") as file:
-        return subprocess.Popen(command, cwd=out.parent, env=own, stdout=file, stderr=file), log
+        return subprocess.Popen(command, cwd=log.parent, env=own, stdout=file, stderr=file)
+
+
+def configured(name: str, table: Path, out: Path, more: Mapping[str, object]) -> list[str]:
+    values = {"source.path": str(table), "output.path": str(out), **more}
+    overrides = [part for name, value in values.items() for part in ("--set", f"{name}={json.dumps(value)}")]
+    return ["--config", str(ROOT / "conf" / name), *overrides]
+
+
+def start_search(
+    master: str, shipped: Shipment, table: Path, out: Path, **conf: str
+) -> tuple[subprocess.Popen[bytes], Path]:
+    more = {f"select.{name}": value for name, value in SEARCH.items()}
+    log = out.with_suffix(".log")
+    arguments = configured("select_features.yaml", table, out, more)
+    return start(master, shipped, log, "select_features.py", *arguments, **conf), log
 
 
 def ended(process: subprocess.Popen[bytes]) -> int:
     try:
-        return process.wait(timeout=300)
+        return process.wait(timeout=600)
     finally:
         process.kill()
         process.wait()
@@ -77,11 +111,11 @@ def answer(out: Path) -> dict[str, object]:
 
 
 def test_workers_without_numpy_are_named_and_nothing_is_done(
-    two_workers: Cluster, package: Path, table: Path, tmp_path: Path
+    two_workers: Cluster, package: Shipment, table: Path, tmp_path: Path
 ) -> None:
     venv.create(tmp_path / "bare")
     bare = str(tmp_path / "bare" / "bin" / "python")
-    process, log = start(two_workers.master, package, table, tmp_path / "run", bare)
+    process, log = start_search(two_workers.master, replace(package, python=bare), table, tmp_path / "run")
     assert ended(process) == 4, log.read_text()[-3000:]
     text = log.read_text()
     assert f"error: Workers' Python '{bare}' on " in text
@@ -91,13 +125,53 @@ def test_workers_without_numpy_are_named_and_nothing_is_done(
     assert list((tmp_path / "run").iterdir()) == []
 
 
-def test_a_search_that_loses_a_worker_gives_the_bits_of_a_local_one(
-    two_workers: Cluster, package: Path, table: Path, tmp_path: Path
+def test_in_a_packed_environment_the_workers_run_its_python(
+    two_workers: Cluster, packed: Shipment, tmp_path: Path
 ) -> None:
-    local, log = start("local[2]", package, table, tmp_path / "local", sys.executable)
-    assert ended(local) == 0, log.read_text()[-3000:]
-    both = {"spark.speculation": "true", "spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0"}
-    far, log = start(two_workers.master, package, table, tmp_path / "far", sys.executable, **both)
+    log = tmp_path / "doctor.log"
+    process = start(two_workers.master, packed, log, "doctor.py", **BOTH)
+    assert ended(process) == 0, log.read_text()[-3000:]
+    text = log.read_text()
+    assert re.search(rf"^ok  spark_pufs +{re.escape(SHIPPED)}$", text, re.MULTILINE)
+    [told] = re.findall(r"^ok  tiny job +ran on 1 host with (.*)$", text, re.MULTILINE)
+    places = [Path(program) for program in told.split(", ")]
+    # the folder of an executor: work0/app-.../0, and in it what the archive holds
+    folder = re.compile(rf"{re.escape(str(two_workers.folder))}/work\d/app-[\d-]+/\d+/(\./)?environment/bin/python")
+    assert [str(place) for place in places if not folder.fullmatch(str(place))] == []
+
+
+def test_a_packed_search_in_other_parts_and_with_copies_of_tasks_gives_the_bits_of_a_local_one(
+    two_workers: Cluster, packed: Shipment, table: Path, local_answer: dict[str, object], tmp_path: Path
+) -> None:
+    pd.read_parquet(table).to_parquet(tmp_path / "parts.parquet", index=False, row_group_size=300)
+    far, log = start_search(two_workers.master, packed, tmp_path / "parts.parquet", tmp_path / "far", **BOTH, **UNEVEN)
+    assert ended(far) == 0, log.read_text()[-3000:]
+    parts = [int(count) for count in re.findall(r"Submitting (\d+) missing tasks", log.read_text())]
+    assert max(parts) > 2
+    assert said(log, "as speculatable because it ran more than")
+    assert answer(tmp_path / "far") == local_answer
+
+
+def test_a_packed_comparison_gives_the_scores_of_one_in_this_process(
+    two_workers: Cluster, packed: Shipment, table: Path, tmp_path: Path
+) -> None:
+    more = {f"compare.{name}": value for name, value in TRIALS.items()}
+    arguments = configured("compare_methods.yaml", table, tmp_path / "far", more)
+    log = tmp_path / "far.log"
+    process = start(two_workers.master, packed, log, "compare_methods.py", *arguments, **BOTH, **UNEVEN)
+    assert ended(process) == 0, log.read_text()[-3000:]
+    here = spark_pufs.compare(pd.read_parquet(table), label="label", keep=["row_id"], k=25, **TRIALS)
+    told = json.loads((tmp_path / "far" / "comparison.json").read_text())
+    untimed = [[{**row, "seconds": 0} for row in found["rows"]] for found in (told, here.as_dict())]
+    assert untimed[0] == untimed[1]
+    assert len(untimed[0]) == 3  # two methods and all features
+
+
+def test_a_search_that_loses_a_worker_gives_the_bits_of_a_local_one(
+    two_workers: Cluster, package: Shipment, table: Path, local_answer: dict[str, object], tmp_path: Path
+) -> None:
+    speculating = {**BOTH, "spark.speculation": "true"}
+    far, log = start_search(two_workers.master, package, table, tmp_path / "far", **speculating)
     try:
         wait_for(lambda: (tmp_path / "far" / CHECKPOINT).exists(), "a generation", log, [far])
         tasks = said(log, "Starting task")
@@ -107,5 +181,5 @@ def test_a_search_that_loses_a_worker_gives_the_bits_of_a_local_one(
         code = ended(far)
     assert code == 0, log.read_text()[-3000:]
     assert said(log, "failed because while it was being computed, its executor exited")
-    assert answer(tmp_path / "far") == answer(tmp_path / "local")
+    assert answer(tmp_path / "far") == local_answer
     assert json.loads((tmp_path / "far" / "manifest.json").read_text())["versions"]["spark_pufs"] == SHIPPED

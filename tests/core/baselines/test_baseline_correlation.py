@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from planting import Planted, first
 
 from spark_pufs.core.baselines.correlation import correlations, feature_clusters, mrmr_ufs, rrpc
+from spark_pufs.core.baselines.graph import laplacian_score, neighbour_graph
 
 RNG = np.random.default_rng(0)
 
@@ -70,6 +71,22 @@ def test_feature_clusters_are_the_sources() -> None:
     cluster = feature_clusters(grouped(), 3, 3, seed=0)
     assert [len(set(cluster[i : i + 4])) for i in (0, 4, 8)] == [1, 1, 1]
     assert len(set(cluster)) == 3
+
+
+def test_one_neighbour_is_another_feature_and_pairs_are_clusters() -> None:
+    source = np.random.default_rng(7).random((300, 3))
+    pairs = np.repeat(source, 2, axis=1) + 0.05 * np.random.default_rng(8).random((300, 6))
+    cluster = feature_clusters(pairs, 3, 1, seed=0)
+    assert (cluster[::2] == cluster[1::2]).all()
+    assert len(set(cluster)) == 3
+
+
+def test_mrmr_ufs_relevance_is_one_less_half_the_laplacian_score() -> None:
+    X = grouped()
+    scores = mrmr_ufs(X, np.zeros(300, np.uint8), np.random.default_rng(0), select=3, neighbours=3).scores
+    expected = 1 - laplacian_score(X, neighbour_graph(X, 3)) / 2
+    assert scores % 1 == pytest.approx(expected, abs=1e-8)
+    assert ((expected > 0) & (expected < 1)).all()
 
 
 def test_mrmr_ufs_takes_one_of_each_source() -> None:

@@ -51,6 +51,13 @@ def test_jelsr_with_all_weights_off_is_the_spectral_embedding() -> None:
     assert objective[-1] == pytest.approx(expected, rel=1e-6)
 
 
+def test_where_the_zero_lies_does_not_matter() -> None:
+    X, label = two_clusters()
+    for method in (jelsr, ndfs):
+        here, there = (method(X + shift, label, np.random.default_rng(0)).scores for shift in (0, 3))
+        assert here == pytest.approx(there, rel=1e-4)
+
+
 def test_ndfs_indicators_become_orthonormal() -> None:
     X, _ = two_clusters()
     F = start_clusters(X, 2, 0)

@@ -50,6 +50,13 @@ def test_plausible_negatives_are_the_farthest() -> None:
     assert known_classes(X, label, "none").tolist() == [1, 1, 0, 0, 0, 0]
 
 
+def test_similarity_is_as_wide_as_the_groups_lie_apart() -> None:
+    # squared distances to 0 and 4: of 2: 4 4, of 5: 25 1, of 10: 100 36; their mean is 85 / 3. In units of it the
+    # similarities are 0.87, 0.69 and 0.16; measured too finely, 5 would be the most similar for its one near neighbour
+    X = np.array([[0.0], [4], [2], [5], [10]])
+    assert plausible_negatives(X, np.array([1, 1, 0, 0, 0], np.uint8)).tolist() == [3, 4]
+
+
 @pytest.mark.parametrize("second", ["plausible", "unlabelled", "none"])
 def test_labelled_negatives_are_the_second_class(second: str) -> None:
     label = np.array([1, 0, 2], np.uint8)

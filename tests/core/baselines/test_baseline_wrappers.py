@@ -37,6 +37,14 @@ def test_fw_semifs_joins_features_that_only_work_together() -> None:
     assert set(found.order or ()) == {0, 2}
 
 
+def test_fw_semifs_shares_a_win_between_equals() -> None:
+    # both columns part the classes: every vote is right, and each wins half of the only draw: 1/2 + 1/2
+    column = np.array([0, 0.1, 0.2, 0.3, 0.7, 0.8, 0.9, 1.0])
+    label = np.repeat(np.array([1, 2], np.uint8), 4)
+    found = fw_semifs(np.column_stack([column, column]), label, np.random.default_rng(0), free=first(1, 2))
+    assert found.scores.tolist() == pytest.approx([1.0, 1.0])
+
+
 def test_gradients_by_finite_differences() -> None:
     rng = np.random.default_rng(0)
     net = QNetwork(5, 3, 2, 1e-3, rng)
@@ -104,3 +112,16 @@ def test_last_walk_of_the_wanted_size_comes_first(planted: Planted) -> None:
         for answer in ("last", "policy")
     )
     assert (last - policy).round(9).tolist().count(1.0) == 3
+
+
+def test_a_walk_that_does_not_explore_goes_to_the_end() -> None:
+    # behaviour is the target, the weight stays 1: ten times what a walk may end at
+    walker = Walker(50, 0.0, np.random.default_rng(0))
+    walker.walk()
+    assert walker.steps == 50
+
+
+def test_a_walk_that_only_explores_keeps_half() -> None:
+    walker = Walker(1, 1.0, np.random.default_rng(0))
+    kept = [walker.walk()[0] for _ in range(400)]
+    assert np.mean(kept) == pytest.approx(0.5, abs=0.1)  # 4 standard errors

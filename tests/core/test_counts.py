@@ -42,7 +42,7 @@ def kernels(layout: Layout) -> list[Kernel[Block]]:
     return [
         LabelKernel(layout),
         PairKernel(layout),
-        FeatureKernel(layout, last),
+        FeatureKernel(layout, (last, 0)),
         SetKernel(layout, ()),
         SetKernel(layout, (0,)),
         SetKernel(layout, (last, 0)),
@@ -82,7 +82,7 @@ def test_tables_equal_brute_force(seed: int) -> None:
     diagonal = np.diagonal(pairs, axis1=1, axis2=2)
     np.testing.assert_array_equal(count(LabelKernel(layout), block)["counts"], diagonal)
     for feature in range(layout.features):
-        found = count(FeatureKernel(layout, feature), block)["counts"]
+        found = count(FeatureKernel(layout, (feature,)), block)["counts"]
         np.testing.assert_array_equal(found, pairs[:, layout.span(feature)])
 
 
@@ -148,7 +148,7 @@ def test_a_wide_table_is_counted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(module, "CHUNK", 3)
     layout = Layout((2, 3, 1, 4, 2, 5, 2))
     block = random_block(np.random.default_rng(8), layout.levels, 60)
-    found = count(FeatureKernel(layout, 3), block)["counts"]
+    found = count(FeatureKernel(layout, (3,)), block)["counts"]
     np.testing.assert_array_equal(found, brute_pairs(block, layout)[:, layout.span(3)])
 
 

@@ -162,3 +162,15 @@ def test_all_levels_of_a_byte() -> None:
 def test_size_of_the_pair_table() -> None:
     layout = Layout((5, 5, 3))
     assert pair_bytes(layout) == count(PairKernel(layout))["counts"].nbytes == 3 * 13 * 13 * 8
+
+
+@given(seeds)
+def test_several_features_at_once_are_each_as_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    layout = Layout(tuple(rng.integers(1, 5, 5).tolist()))
+    block = random_block(rng, layout.levels, int(rng.integers(1, 40)))
+    kernel = FeatureKernel(layout, (3, 0, 4))
+    together = count(kernel, block)["counts"]
+    for position, feature in enumerate(kernel.features):
+        alone = brute_pairs(block, layout)[:, layout.span(feature)]
+        np.testing.assert_array_equal(together[:, kernel.part.span(position)], alone)

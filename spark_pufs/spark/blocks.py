@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,17 +25,37 @@ SCHEMA = "label binary, codes binary"
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
+READ_BYTES = 6 * 2**20  # values that Spark's reader decodes at a time: 262 rows of 3,000 columns
+READ_ROWS = ("spark.sql.parquet.columnarReaderBatchSize", "spark.sql.orc.columnarReaderBatchSize")
 CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
 TASKS_PER_SLOT = 2
 
 
 @dataclass(frozen=True)
 class Raw:
-    """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch."""
+    """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch.
+
+    ``width``: numbers in a row.
+    """
 
     frame: DataFrame
     reader: scan.Reader
     rows: int
+    width: int = 0
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Settings for a job that reads the source.
+
+        Spark's reader decodes 4,096 rows column by column and then goes through them row by row. With thousands of
+        columns each value is then far from the last one, and two tasks hold 200 MB: smaller batches stay in the cache.
+        """
+        spark, rows = self.frame.sparkSession, max(1, READ_BYTES // (8 * max(1, self.width)))
+        with ExitStack() as stack:
+            stack.enter_context(scan.arrow_rows(spark, self.rows))
+            for name in READ_ROWS:
+                stack.enter_context(scan.at_most(spark, name, rows))
+            yield
 
 
 def block_rows(width: int) -> int:
@@ -70,7 +91,7 @@ class UncachedBlocks:
             return map(packer.pack, reader(batches))
 
         began = time.perf_counter()
-        with scan.arrow_rows(self._source.frame.sparkSession, self._source.rows):
+        with self._source.reading():
             state = scan.reduce(self._source.frame, read, kernel)
         record(self._passes, what, began)
         return state
@@ -112,7 +133,7 @@ class CachedBlocks:
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task
             # when it reads a full cache back from disk, more than its default heap at ten million rows.
-            with scan.arrow_rows(spark, self._source.rows), scan.setting(spark, CACHED_ROWS, 1):
+            with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1):
                 self._blocks.count()
             record(self._passes, "pack", began)
         return self._blocks

@@ -87,13 +87,13 @@ class SparkSource:
     """The chosen columns: one array of doubles and the text columns, label last."""
 
     def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool) -> None:
-        self._raw = Raw(frame, RawReader(width), block_rows(width))
+        self._raw = Raw(frame, RawReader(width), block_rows(width), width)
         self._passes = passes
         self._cache = cache
 
     def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
         began = time.perf_counter()
-        with scan.arrow_rows(self._raw.frame.sparkSession, self._raw.rows):
+        with self._raw.reading():
             state = scan.reduce(self._raw.frame, self._raw.reader, kernel)
         record(self._passes, what, began)
         return state

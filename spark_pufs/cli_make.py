@@ -71,7 +71,7 @@ def artificial(condition: int, relevant: int, noise: int, positives: float, **gi
     table = ArtificialRows(own, given["seed"], relevant, noise, positives)
     rate = own.label_rate if given["labels"] in ("scar", "sar") else None
     mechanism = _mechanism(given, rate, table.names)
-    _write(lambda spark: artificial_table(spark, table, given["rows"], given["partitions"]), mechanism, given)
+    _write(lambda spark: artificial_table(spark, table, given["rows"], given["partitions"]), mechanism, given, True)
 
 
 @make.command()
@@ -122,7 +122,9 @@ def _mechanism(given: dict[str, Any], rate: float | None, features: list[str]) -
     return (MCAR if labels == "mcar" else SCAR)(float(share or 0))
 
 
-def _write(build: Callable[[SparkSession], DataFrame], mechanism: Mechanism | None, given: dict[str, Any]) -> None:
+def _write(
+    build: Callable[[SparkSession], DataFrame], mechanism: Mechanism | None, given: dict[str, Any], drawn: bool = False
+) -> None:
     from spark_pufs.spark.io import write_table
     from spark_pufs.spark.makers import centred, count_labels, with_labels
     from spark_pufs.spark.session import open_session
@@ -132,7 +134,7 @@ def _write(build: Callable[[SparkSession], DataFrame], mechanism: Mechanism | No
         mechanism = count_labels(frame, given["count"], seed)
     elif isinstance(mechanism, SAR):
         mechanism = centred(frame, mechanism)
-    write_table(with_labels(frame, mechanism, seed), given["out"], given["format_"], given["overwrite"])
+    write_table(with_labels(frame, mechanism, seed), given["out"], given["format_"], given["overwrite"], drawn)
     click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {masked(given['out'])}")
 
 

@@ -1,9 +1,10 @@
-"""Counts on demand: all pairs in one pass while they fit, else one pass per chosen feature."""
+"""Counts on demand: all pairs in one pass while they fit, else some features to a pass."""
 
 from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +18,8 @@ from spark_pufs.types import LABEL_STATES, Layout
 __all__ = ["Countable", "Counter", "SetCounts"]
 
 log = logging.getLogger("spark_pufs")
+
+PASS_LEVELS = 64  # levels of all features that one pass pairs with every feature: a dozen features of five
 
 
 class Countable(Protocol):
@@ -71,15 +74,31 @@ class Counter:
         if self.pairs_fit():
             self._all_pairs()
 
-    def with_feature(self, feature: int) -> NDArray[np.int64]:
-        """Label x level of ``feature`` x level of every feature, (3, B, L)."""
+    def with_feature(self, feature: int, ahead: Sequence[int] = ()) -> NDArray[np.int64]:
+        """Label x level of ``feature`` x level of every feature, (3, B, L).
+
+        ``ahead``: features that are likely to be asked for next, the likeliest first. A pass that has to be made counts
+        some of them too: most of its cost is reading the rows.
+        """
         if self.pairs_fit():
             return self._all_pairs()[:, self.layout.span(feature), :]
         if feature not in self._steps:
-            kernel = FeatureKernel(self.layout, feature)
-            name = self._table.names[feature]
-            self._steps[feature] = self._table.blocks.scan(kernel, f"pairs with {name}")["counts"]
+            self._step((feature, *self._room_for(feature, ahead)))
         return self._steps[feature]
+
+    def _room_for(self, feature: int, ahead: Sequence[int]) -> list[int]:
+        """Those of ``ahead`` that are not known yet, while their levels fit a pass."""
+        new = [f for f in ahead if f != feature and f not in self._steps]
+        levels = self.layout.levels[feature] + np.cumsum([self.layout.levels[f] for f in new])
+        return new[: int(np.searchsorted(levels, PASS_LEVELS, side="right"))]
+
+    def _step(self, features: tuple[int, ...]) -> None:
+        kernel = FeatureKernel(self.layout, features)
+        others = f" and {len(features) - 1} more" if len(features) > 1 else ""
+        what = f"pairs with {self._table.names[features[0]]}{others}"
+        counts = self._table.blocks.scan(kernel, what)["counts"]
+        for position, feature in enumerate(features):
+            self._steps[feature] = counts[:, kernel.part.span(position)]
 
     def among(self, features: tuple[int, ...]) -> NDArray[np.int64] | None:
         """Level x level of these features over all rows, (l, l): from counts already made, else by one small pass.

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.bins import code_numeric, code_text
+from spark_pufs.core.bins import code_columns, code_text
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample, label_codes
@@ -57,8 +57,10 @@ class Packer:
 
     def pack(self, batch: RawBatch) -> Block:
         codes = np.empty((self.features, batch.rows), np.uint8)
-        for column, row, bins in self.numeric:
-            codes[row] = code_numeric(batch.numeric[:, column], bins)
+        if self.numeric:
+            columns, rows, own = zip(*self.numeric, strict=True)
+            every = columns == tuple(range(batch.numeric.shape[1]))
+            codes[list(rows)] = code_columns(batch.numeric if every else batch.numeric[:, columns], own)
         for column, row, bins in self.text:
             codes[row] = code_text(batch.text[column], bins)
         return Block(codes, label_codes(batch, self.states))

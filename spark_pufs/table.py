@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
-__all__ = ["PUTable", "Plan", "inspect", "pack"]
+__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack"]
 
 IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
 
@@ -88,6 +88,14 @@ def inspect(engine: Engine, request: Request, numeric_only: bool = False) -> Pla
         _warnings(schema, profile, labels, request),
         source,
     )
+
+
+def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
+    """The plan of some numeric features, in table order; its source reads no other column."""
+    schema = replace(plan.schema, numeric=features, text=(), order=features)
+    profile = plan.profile.of([plan.schema.numeric.index(name) for name in features])
+    source = engine.source(features, (), schema.label)
+    return replace(plan, schema=schema, profile=profile, features=features, source=source)
 
 
 def pack(plan: Plan, request: Request) -> PUTable:

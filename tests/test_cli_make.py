@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from spark_pufs.cli import run
@@ -34,6 +35,14 @@ def test_artificial_with_the_label_rate_of_the_condition(spark: object, tmp_path
     assert sorted(table["row_id"]) == list(range(2000))
     assert table.loc[table["label"] == 1, "class"].eq(1).all()
     assert table.loc[table["class"] == 1, "label"].mean() == pytest.approx(0.1, abs=0.08)
+
+
+def test_drawn_numbers_are_written_without_dictionaries(spark: object, tmp_path: Path) -> None:
+    """A dictionary for each of some thousand columns of numbers that do not repeat would not fit Spark's memory."""
+    assert make("artificial", "--condition", "1", *FEW, "--out", tmp_path / "t") == 0
+    file = next((tmp_path / "t").glob("*.parquet"))
+    group = pq.ParquetFile(file).metadata.row_group(0)
+    assert not any(group.column(i).has_dictionary_page for i in range(group.num_columns))
 
 
 def test_a_table_is_not_replaced_unawares(spark: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

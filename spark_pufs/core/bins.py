@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.types import Bins, Text
 
-__all__ = ["MAX_LEVELS", "categories_by_count", "code_numeric", "code_text", "equal_width_edges"]
+__all__ = ["MAX_LEVELS", "categories_by_count", "code_columns", "code_numeric", "code_text", "equal_width_edges"]
 
 MAX_LEVELS = 255  # codes are uint8
+FEW_EDGES = 16
+COLUMNS = 128  # coded at a time, so that they stay in the cache
 
 
 def equal_width_edges(low: float, high: float, bins: int) -> tuple[float, ...]:
@@ -33,6 +37,37 @@ def code_numeric(values: NDArray[np.float64], bins: Bins) -> NDArray[np.uint8]:
     if bins.missing:
         codes[np.isnan(values)] = len(bins.edges) + 1
     return codes.astype(np.uint8)
+
+
+def code_columns(values: NDArray[np.float64], bins: Sequence[Bins]) -> NDArray[np.uint8]:
+    """Codes (D, n) of values (n, D), as ``code_numeric`` gives them column by column.
+
+    >>> few, none = Bins("x", "numeric", edges=(2.0, 4.0)), Bins("y", "numeric")
+    >>> code_columns(np.array([[1.0, 9.0], [2.0, 9.0], [9.0, 9.0]]), [few, none])
+    array([[0, 1, 2],
+           [0, 0, 0]], dtype=uint8)
+    """
+    codes = np.zeros(values.shape[::-1], np.uint8)
+    for first in range(0, len(bins), COLUMNS):
+        own, part = bins[first : first + COLUMNS], slice(first, first + COLUMNS)
+        _code_some(np.ascontiguousarray(values[:, part].T), own, codes[part])
+    return codes
+
+
+def _code_some(columns: NDArray[np.float64], bins: Sequence[Bins], codes: NDArray[np.uint8]) -> None:
+    """Add the codes of columns (D, n) to zeros (D, n): for few edges a comparison with each beats a search."""
+    most = max(len(one.edges) for one in bins)
+    if most > FEW_EDGES:
+        for column, one, row in zip(columns, bins, codes, strict=True):
+            row[:] = code_numeric(column, one)
+        return
+    edges = np.array([(*one.edges, *[np.nan] * (most - len(one.edges))) for one in bins]).reshape(len(bins), most)
+    for edge in edges.T:  # no value is at or above NaN
+        codes += columns >= edge[:, None]
+    absent = np.isnan(columns)
+    if absent.any():
+        last = np.array([len(one.edges) + one.missing for one in bins], np.uint8)
+        np.copyto(codes, last[:, None], where=absent)
 
 
 def categories_by_count(counts: dict[str, int], most: int) -> tuple[tuple[str, ...], bool]:

@@ -14,9 +14,18 @@ from numpy.typing import NDArray
 from spark_pufs.core.kernel import State
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
 
-__all__ = ["FeatureKernel", "LabelKernel", "PairKernel", "SetKernel", "SubsetKernel", "one_hot", "pair_bytes"]
+__all__ = [
+    "FeatureKernel",
+    "LabelKernel",
+    "PairKernel",
+    "SetKernel",
+    "SubsetKernel",
+    "level_sums",
+    "one_hot",
+    "pair_bytes",
+]
 
-CHUNK = 256  # features whose one-hot rows are in memory at once where not all are needed
+CHUNK = 64  # features whose one-hot rows are in memory at once where not all are needed
 
 
 def one_hot(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.float32]:
@@ -26,10 +35,26 @@ def one_hot(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.float32]:
     [[1, 0], [0, 1], [0, 1], [0, 0], [1, 0]]
     """
     hot = np.zeros((layout.total, codes.shape[1]), np.float32)
-    for feature, column in enumerate(codes):
-        for level, row in enumerate(hot[layout.span(feature)]):
-            np.equal(column, level, out=row)
+    first, levels = layout.offsets[:-1], np.array(layout.levels)
+    for level in range(max(layout.levels, default=0)):  # a call per level, not per feature: wide blocks have few rows
+        own = levels > level
+        hot[first[own] + level] = (codes if own.all() else codes[own]) == level
     return hot
+
+
+def level_sums(groups: NDArray[np.float32], codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.int64]:
+    """Rows of each group (G, n) at every level of codes (D, n): (G, L).
+
+    >>> groups, codes = np.array([[1, 1], [0, 1]], np.float32), np.array([[0, 1], [2, 0]], np.uint8)
+    >>> level_sums(groups, codes, Layout((2, 3))).tolist()
+    [[1, 1, 1, 0, 1], [0, 1, 1, 0, 0]]
+    """
+    sums = np.empty((len(groups), layout.total), np.int64)
+    for first in range(0, layout.features, CHUNK):
+        part = Layout(layout.levels[first : first + CHUNK])
+        start = int(layout.offsets[first])
+        sums[:, start : start + part.total] = groups @ one_hot(codes[first : first + CHUNK], part).T
+    return sums
 
 
 def pair_bytes(layout: Layout) -> int:
@@ -101,24 +126,29 @@ class SubsetKernel(_Sums):
 
 @dataclass(frozen=True)
 class FeatureKernel(_Sums):
-    """Label x level of one feature x level of every feature: counts (3, B, L)."""
+    """Label x level of some ``features``, one after the other, x level of every feature: counts (3, l, L)."""
 
     layout: Layout
-    feature: int
+    features: tuple[int, ...]
+
+    @property
+    def part(self) -> Layout:
+        """Where the levels of ``features`` lie on the second axis."""
+        return Layout(tuple(self.layout.levels[feature] for feature in self.features))
 
     def start(self) -> State:
-        shape = (LABEL_STATES, self.layout.levels[self.feature], self.layout.total)
-        return {"counts": np.zeros(shape, np.int64)}
+        return {"counts": np.zeros((LABEL_STATES, self.part.total, self.layout.total), np.int64)}
 
     def add(self, state: State, block: Block) -> State:
-        bins = self.layout.levels[self.feature]
-        joint = block.label.astype(np.int64) * bins + block.codes[self.feature]
-        groups = (joint == np.arange(LABEL_STATES * bins)[:, None]).astype(np.float32)
-        for first in range(0, self.layout.features, CHUNK):
-            part = Layout(self.layout.levels[first : first + CHUNK])
-            product = (groups @ one_hot(block.codes[first : first + CHUNK], part).T).astype(np.int64)
-            start = int(self.layout.offsets[first])
-            state["counts"][:, :, start : start + part.total] += product.reshape(LABEL_STATES, bins, -1)
+        groups = one_hot(block.codes[list(self.features)], self.part)
+        counts = state["counts"]
+        counts[UNLABELLED] += level_sums(groups, block.codes, self.layout)
+        for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):  # few rows, counted once more and moved over
+            own = block.label == state_of_label
+            if own.any():
+                sums = level_sums(np.ascontiguousarray(groups[:, own]), block.codes[:, own], self.layout)
+                counts[state_of_label] += sums
+                counts[UNLABELLED] -= sums
         return state
 
 

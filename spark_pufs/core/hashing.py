@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 __all__ = ["mix", "one_form", "row_hashes", "text_hashes"]
 
+_SLICE = 32_768
+
 
 def one_form(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """A copy in which equal values have equal bits: one zero, one NaN."""
@@ -18,14 +20,17 @@ def one_form(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def mix(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """splitmix64's finaliser: a fixed, well-spread hash of 64 bits. Two buffers, as it waits for memory only."""
+    """splitmix64's finaliser: a fixed, well-spread hash of 64 bits."""
     z: NDArray[np.uint64] = bits + np.uint64(0x9E3779B97F4A7C15)
-    shifted = np.empty_like(z)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        np.right_shift(z, np.uint64(shift), out=shifted)
-        np.bitwise_xor(z, shifted, out=z)
-        if factor > 1:
-            np.multiply(z, np.uint64(factor), out=z)
+    flat = z.ravel(order="K")  # a view: z was made just now, in one piece
+    for first in range(0, flat.size, _SLICE):  # many steps on what the cache holds, not each step on everything
+        part = flat[first : first + _SLICE]
+        shifted = np.empty_like(part)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+            np.right_shift(part, np.uint64(shift), out=shifted)
+            np.bitwise_xor(part, shifted, out=part)
+            if factor > 1:
+                np.multiply(part, np.uint64(factor), out=part)
     return z
 
 

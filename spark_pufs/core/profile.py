@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,12 @@ class Profile:
     text_nulls: NDArray[np.int64]
     text_counts: list[dict[str, int] | None]
     fingerprint: str
+
+    def of(self, columns: list[int]) -> Profile:
+        """The profile with some of the numeric columns alone."""
+        arrays = ("nulls", "nans", "infinite", "low", "high", "whole", "distinct")
+        own = {name: getattr(self, name)[columns] for name in arrays}
+        return replace(self, **own, text_nulls=self.text_nulls[:0], text_counts=[])
 
 
 @dataclass(frozen=True)

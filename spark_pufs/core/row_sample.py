@@ -19,7 +19,17 @@ from spark_pufs.core.hashing import row_hashes
 from spark_pufs.core.kernel import State
 from spark_pufs.types import LABELLED_POSITIVE, Bins, RawBatch
 
-__all__ = ["HeavyKernel", "RowSample", "SampleKernel", "Wanted", "heavy_hashes", "label_codes", "read_sample", "spread"]
+__all__ = [
+    "FirstSampleKernel",
+    "HeavyKernel",
+    "RowSample",
+    "SampleKernel",
+    "Wanted",
+    "heavy_hashes",
+    "label_codes",
+    "read_sample",
+    "spread",
+]
 
 CELLS_BITS = 18
 ALL = 2**64 - 1
@@ -70,7 +80,10 @@ class HeavyKernel:
         return {"hash": np.zeros(0, np.uint64), "count": np.zeros(0, np.int64)}
 
     def add(self, state: State, batch: RawBatch) -> State:
-        _, labels, hashes = self.wanted.read(batch)
+        return self.take(state, *self.wanted.read(batch)[1:])
+
+    def take(self, state: State, labels: NDArray[np.uint8], hashes: NDArray[np.uint64]) -> State:
+        """The state with rows of these label states (n,) and hashes (n,)."""
         hashes = hashes[labels != LABELLED_POSITIVE]
         cell = (hashes >> np.uint64(64 - CELLS_BITS)).astype(np.int64)
         if self.crowded is None:
@@ -115,7 +128,12 @@ class SampleKernel:
         }
 
     def add(self, state: State, batch: RawBatch) -> State:
-        X, labels, hashes = self.wanted.read(batch)
+        return self.take(state, *self.wanted.read(batch))
+
+    def take(
+        self, state: State, X: NDArray[np.float64], labels: NDArray[np.uint8], hashes: NDArray[np.uint64]
+    ) -> State:
+        """The state with rows X (n, D), of which few are kept."""
         limit = np.where(labels == LABELLED_POSITIVE, np.uint64(self.labelled), np.uint64(self.threshold))
         keep = (hashes <= limit) | np.isin(hashes, self.heavy)
         kept = {"hash": hashes[keep], "rows": X[keep], "label": labels[keep], "count": np.ones(keep.sum(), np.int64)}
@@ -127,6 +145,30 @@ class SampleKernel:
         count = np.zeros(len(hashes), np.int64)
         np.add.at(count, position, both["count"])
         return {"hash": hashes, "rows": both["rows"][first], "label": both["label"][first], "count": count}
+
+
+@dataclass(frozen=True)
+class FirstSampleKernel:
+    """The sample without regard to heavy rows, and what tells whether there are any: one pass where there are none."""
+
+    sample: SampleKernel
+
+    @property
+    def _heavy(self) -> HeavyKernel:
+        return HeavyKernel(self.sample.wanted)
+
+    def start(self) -> State:
+        return {**self.sample.start(), **self._heavy.start()}
+
+    def add(self, state: State, batch: RawBatch) -> State:
+        X, labels, hashes = self.sample.wanted.read(batch)
+        return {
+            **self.sample.take(state, X, labels, hashes),
+            **self._heavy.take({"cells": state["cells"]}, labels, hashes),
+        }
+
+    def merge(self, left: State, right: State) -> State:
+        return {**self.sample.merge(left, right), **self._heavy.merge(left, right)}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.cluster_check import ClusterCheck, cluster_check
 from spark_pufs.core.contrast import normal_scores
-from spark_pufs.core.information import class_given_feature, class_of_features
+from spark_pufs.core.information import class_given_feature
 from spark_pufs.core.kernel import State
 from spark_pufs.core.mixture import COVARIANCES, MixtureSettings, fit_mask, make_sample
 from spark_pufs.core.objective import positive_clusters, recall_precision
@@ -30,6 +30,7 @@ from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
+from spark_pufs.selectors.screening import information_alone, screen, screened, widened
 
 __all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget"]
 
@@ -69,26 +70,40 @@ def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[dict[s
 
 def _run(with_information: bool) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
-        options = task.options
-        budget = mask_budget(task)
-        settings = MixtureSettings(components=options["clusters"], covariance=options["covariance"])
-        cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
-        search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
-        rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
-        weighed = cmi if with_information else None
-        objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
-        _restore(task, search, objective)
-        _generations(task, search, objective, rows, settings)
-        mask = search.selection(_told_alone(task)) if isinstance(search, ContrastSearch) else search.selection()
-        clusters, model = count_clusters(task, mask, rows, cleaning, settings)
-        tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
-        check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
-        checks = {"check": _as_dict(check)}
-        if objective.first:  # nothing is searched where every feature fits
-            checks["check_before"] = _as_dict(_check_before(task, objective.first))
-        return _outcome(task, search, mask, clusters, model, rows, checks)
+        alone, limits = information_alone(task), task.limits
+        kept = screen(alone, limits.must, limits.never, task.options["screen"], mask_budget(task).count)
+        if kept is None:
+            return _searched(task, with_information, alone)
+        part = screened(task, kept)
+        try:
+            outcome = _searched(part, with_information, alone[kept])
+        finally:
+            part.table.blocks.release()
+        return widened(outcome, kept, task, alone)
 
     return run
+
+
+def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
+    """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
+    options = task.options
+    budget = mask_budget(task)
+    settings = MixtureSettings(components=options["clusters"], covariance=options["covariance"])
+    cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
+    search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
+    rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
+    weighed = cmi if with_information else None
+    objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
+    _restore(task, search, objective)
+    _generations(task, search, objective, rows, settings)
+    mask = search.selection(normal_scores(alone)) if isinstance(search, ContrastSearch) else search.selection()
+    clusters, model = count_clusters(task, mask, rows, cleaning, settings)
+    tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
+    check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
+    checks = {"check": _as_dict(check)}
+    if objective.first:  # nothing is searched where every feature fits
+        checks["check_before"] = _as_dict(_check_before(task, objective.first))
+    return _outcome(task, search, mask, clusters, model, rows, checks)
 
 
 def _generations(task: Task, search: Search, objective: Objective, rows: RowSample, settings: MixtureSettings) -> None:
@@ -192,12 +207,6 @@ def _cmi(task: Task) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _told_alone(task: Task) -> Floats:
-    """What each feature tells of the label by itself, as normal scores: it decides where clusters do not."""
-    information, _ = class_of_features(apply_surrogate(task.counter.labels(), "y0"), task.table.layout)
-    return normal_scores(information)
-
-
 def _start(cmi: Floats) -> Floats:
     """A starting theta from joint mutual information: ranks from 0.1 to 0.9."""
     rank = np.argsort(np.argsort(cmi.sum(axis=1), kind="stable"), kind="stable")
@@ -219,9 +228,10 @@ def count_clusters(
     mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)])
     names = tuple(task.table.names[i] for i in chosen)
     model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
-    schema, plan = task.table.plan.schema, task.table.plan
-    columns = tuple(schema.numeric.index(name) for name in names)
-    counts = plan.source.scan(VerdictKernel(model, columns, plan.states), "verdict")["counts"]
+    plan = task.table.plan
+    # A source of the chosen columns alone: of a wide table the others need not be read.
+    source = task.engine.source(names, (), plan.schema.label)
+    counts = source.scan(VerdictKernel(model, tuple(range(len(names))), plan.states), "verdict")["counts"]
     positive = positive_clusters(counts[1:], counts[:1])[0]
     clusters = [
         {"rows": int(size), "labelled": int(labelled), "positive": bool(flag)}
@@ -293,6 +303,7 @@ _OPTIONS = {
     "pairs": whole(3000, 1),
     "start": one_of("even", "even", "semi-jmi"),
     "sample_mb": whole(16, 1),
+    "screen": whole(512, 16),
 }
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
 _COST = "three passes over the rows, and 2,000 to 17,000 clusterings of a bounded sample"

@@ -36,13 +36,20 @@ def forward(
         counter.expect_pairs()
     criterion.start(counter.labels())
     chosen: list[int] = []
-    scores, errors = (array.copy() for array in criterion.score())
+    score, error = criterion.score()
+    scores, errors = score.copy(), error.copy()
     while (free := limits.open(chosen)).any():
         if chosen and criterion.needs_pairs:
-            criterion.update(counter.with_feature(chosen[-1]))
+            criterion.update(counter.with_feature(chosen[-1], _next(score, free, 2 * (limits.k - len(chosen)))))
         score, error = criterion.score()
         waiting = np.ones(len(score), bool)
         waiting[chosen] = False
         scores[waiting], errors[waiting] = score[waiting], error[waiting]
         chosen.append(int(np.argmax(np.where(free, score, -np.inf))))  # argmax takes the first of equals
     return chosen, scores, errors
+
+
+def _next(score: NDArray[np.float64], free: NDArray[np.bool_], count: int) -> list[int]:
+    """The ``count`` best open features as of now: the likeliest to be chosen, and paired, after this one."""
+    order = np.argsort(-score, kind="stable")
+    return [int(feature) for feature in order[free[order]][:count]]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.core.kernel import State
 from spark_pufs.core.row_sample import (
     ALL,
+    FirstSampleKernel,
     HeavyKernel,
     RowSample,
     SampleKernel,
@@ -17,6 +19,7 @@ from spark_pufs.core.row_sample import (
     read_sample,
     spread,
 )
+from spark_pufs.engine import Source
 from spark_pufs.selectors.base import Task
 from spark_pufs.types import Bins
 
@@ -91,13 +94,14 @@ def raw_sample(task: Task, capacity: int) -> RowSample:
     others = labels.unlabelled + labels.negative
     half = max(capacity // 2, 1)
     room = max(capacity - labels.positive, half)
-    threshold, heavy = ALL, np.zeros(0, np.uint64)
-    if others > room:
-        threshold = int(room / others * 2**64)
-        heavy = _heavy(task, wanted, HEAVY * others / room)
+    threshold = ALL if others <= room else int(room / others * 2**64)
     known = ALL if labels.positive <= half else int(half / labels.positive * 2**64)
-    kernel = SampleKernel(wanted, threshold, heavy, known)
-    return read_sample(kernel, plan.source.scan(kernel, "sample"), labels.positive, others)
+    kernel = SampleKernel(wanted, threshold, np.zeros(0, np.uint64), known)
+    if others <= room:
+        state = plan.source.scan(kernel, "sample")
+    else:
+        kernel, state = _with_heavy(plan.source, kernel, HEAVY * others / room)
+    return read_sample(kernel, state, labels.positive, others)
 
 
 def feature_columns(task: Task) -> tuple[tuple[int, ...], tuple[tuple[int, Bins], ...]]:
@@ -113,13 +117,17 @@ def rows_in(megabytes: int, task: Task) -> int:
     return megabytes * 2**20 // (8 * len(task.table.names))
 
 
-def _heavy(task: Task, wanted: Wanted, least: float) -> NDArray[np.uint64]:
-    source = task.table.plan.source
-    cells = source.scan(HeavyKernel(wanted), "repeated rows")["cells"]
-    crowded = np.flatnonzero(cells >= least)
+def _with_heavy(source: Source, kernel: SampleKernel, least: float) -> tuple[SampleKernel, State]:
+    """The sample, with every row that occurs at least ``least`` times in it; three passes where there are such rows."""
+    state = source.scan(FirstSampleKernel(kernel), "sample")
+    crowded = np.flatnonzero(state["cells"] >= least)
     if not len(crowded):
-        return np.zeros(0, np.uint64)
-    return heavy_hashes(source.scan(HeavyKernel(wanted, crowded), "heavy rows"), least)
+        return kernel, state
+    heavy = heavy_hashes(source.scan(HeavyKernel(kernel.wanted, crowded), "heavy rows"), least)
+    if not len(heavy):
+        return kernel, state
+    kernel = replace(kernel, heavy=heavy)
+    return kernel, source.scan(kernel, "sample with heavy rows")
 
 
 def _cleaning(X: Floats, low: Floats, high: Floats) -> Cleaning:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, Keeper, NoKeeper
@@ -10,7 +11,7 @@ from spark_pufs.request import Request
 from spark_pufs.selectors.base import Method, Task, limits_of, read_options
 from spark_pufs.table import Plan, pack
 
-__all__ = ["make_task"]
+__all__ = ["make_task", "task_of"]
 
 
 def make_task(
@@ -27,3 +28,10 @@ def make_task(
     table = pack(plan, request)
     counter = Counter(table, request.pair_memory_mb)
     return Task(table, counter, limits, request, options, engine, keeper or NoKeeper(), note)
+
+
+def task_of(task: Task, plan: Plan) -> Task:
+    """The task on another plan of the same rows; they are packed anew if something is counted."""
+    table = pack(plan, task.request)
+    limits, _ = limits_of(task.request, plan.features)
+    return replace(task, table=table, counter=Counter(table, task.request.pair_memory_mb), limits=limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -29,23 +29,29 @@ SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witn
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
+READ_BYTES = 6 * 2**20  # values that Spark's reader decodes at a time: 262 rows of 3,000 columns
+READ_ROWS = ("spark.sql.parquet.columnarReaderBatchSize", "spark.sql.orc.columnarReaderBatchSize")
 CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
 TASKS_PER_SLOT = 2
 
 
 @dataclass(frozen=True)
 class Raw:
-    """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch."""
+    """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch.
+
+    ``width``: numbers in a row.
+    """
 
     frame: DataFrame
     reader: scan.Reader
     rows: int
+    width: int = 0
     watch: Watch = field(default_factory=Watch)
 
     def reduce(self, kernel: Kernel[RawBatch], what: str) -> State:
         """One pass, which must see the rows that the first one saw."""
         witnessed = Witnessed(kernel)
-        with scan.arrow_rows(self.frame.sparkSession, self.rows), self.unchanged():
+        with self.reading(), self.unchanged():
             state, witness = witnessed.split(scan.reduce(self.frame, self.reader, witnessed))
         self.watch.look(witness, what)
         return state
@@ -62,6 +68,20 @@ class Raw:
                     _, witness = witnessed.split(scan.reduce(self.frame, self.reader, witnessed))
                     self.watch.look(witness, "after a failure")
             raise
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Settings for a job that reads the source.
+
+        Spark's reader decodes 4,096 rows column by column and then goes through them row by row. With thousands of
+        columns each value is then far from the last one, and two tasks hold 200 MB: smaller batches stay in the cache.
+        """
+        spark, rows = self.frame.sparkSession, max(1, READ_BYTES // (8 * max(1, self.width)))
+        with ExitStack() as stack:
+            stack.enter_context(scan.arrow_rows(spark, self.rows))
+            for name in READ_ROWS:
+                stack.enter_context(scan.at_most(spark, name, rows))
+            yield
 
 
 def block_rows(width: int) -> int:
@@ -162,8 +182,7 @@ class CachedBlocks:
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task
             # when it reads a full cache back from disk, more than its default heap at ten million rows.
             sums = ("sum(low)", "sum(high)", "sum(length(label))")
-            arrow, cached = scan.arrow_rows(spark, self._source.rows), scan.setting(spark, CACHED_ROWS, 1)
-            with arrow, cached, self._source.unchanged():
+            with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1), self._source.unchanged():
                 found = blocks.selectExpr(*sums).collect()[0]
             self._source.watch.look(_witness(*(int(part or 0) for part in found)), "pack")
             record(self._passes, "pack", began)

@@ -20,6 +20,7 @@ from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_row
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
+from spark_pufs.spark.watch import Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
 if TYPE_CHECKING:
@@ -44,13 +45,14 @@ class SparkEngine:
         self._frame = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
         self._cache = cache
         self.passes: list[Pass] = []
+        self._rows: list[int] = []  # of the table, once a pass has counted them
 
     def columns(self) -> list[Column]:
         return [Column(name, _kind(type_), type_) for name, type_ in self._types]
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> SparkSource:
         packed = self._frame.selectExpr(*self._columns(numeric, text, label))
-        return SparkSource(packed, len(numeric), self.passes, self._cache)
+        return SparkSource(packed, len(numeric), self.passes, self._cache, Watch(self._rows))
 
     def _columns(self, numeric: Sequence[str], text: Sequence[str], label: str) -> list[str]:
         """SQL for one array of doubles ``x``, then the text columns and the label."""
@@ -86,8 +88,8 @@ class SparkEngine:
 class SparkSource:
     """The chosen columns: one array of doubles and the text columns, label last."""
 
-    def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool) -> None:
-        self._raw = Raw(frame, RawReader(width), block_rows(width))
+    def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool, watch: Watch) -> None:
+        self._raw = Raw(frame, RawReader(width), block_rows(width), width, watch)
         self._passes = passes
         self._cache = cache
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plain_errors", "read_table", "spark_errors", "write_table"]
 
+WRITTEN = {"csv": {"header": "true"}, "parquet": {"parquet.enable.dictionary": "false"}}
 DEFAULTS = {"csv": {"header": "true", "inferSchema": "true"}}
 
 
@@ -28,11 +29,15 @@ def read_table(
         raise DataError(_fault(f"Source '{table or path}'", error)) from error
 
 
-def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool) -> None:
-    """Write a new table, or a new one in place of the one that is there."""
+def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool, drawn: bool = False) -> None:
+    """Write a new table, or a new one in place of the one that is there.
+
+    ``drawn``: its values are random numbers that hardly repeat. Parquet's dictionaries of them would save nothing and
+    take, with some thousand columns, more than Spark's default memory.
+    """
     writer = frame.write.format(format_).mode("overwrite" if overwrite else "errorifexists")
     try:
-        writer.options(**({"header": "true"} if format_ == "csv" else {})).save(path)
+        writer.options(**(WRITTEN.get(format_, {}) if drawn or format_ == "csv" else {})).save(path)
     except spark_errors() as error:
         message = str(error)
         if "PATH_ALREADY_EXISTS" in message:

@@ -15,7 +15,7 @@ from spark_pufs.core.kernel import Kernel, State, decode, encode
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arrow_rows", "one_machine", "partitions", "reduce", "setting", "slots"]
+__all__ = ["arrow_rows", "at_most", "one_machine", "partitions", "reduce", "setting", "slots"]
 
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]
 
@@ -98,6 +98,11 @@ def setting(spark: SparkSession, name: str, value: int) -> Iterator[None]:
         yield
     finally:
         spark.conf.set(name, str(before))
+
+
+def at_most(spark: SparkSession, name: str, value: int) -> AbstractContextManager[None]:
+    """As ``setting``, unless the session's own value is smaller."""
+    return setting(spark, name, min(value, int(str(spark.conf.get(name)))))
 
 
 def arrow_rows(spark: SparkSession, rows: int) -> AbstractContextManager[None]:

@@ -12,10 +12,14 @@ __all__ = ["Watch"]
 
 
 class Watch:
-    """Remembers what the first pass saw and holds every later one to it."""
+    """Remembers what the first pass saw and holds every later one to it.
 
-    def __init__(self) -> None:
+    Sources of other columns of the same table share ``rows``, the number of rows of the first pass over any of them.
+    """
+
+    def __init__(self, rows: list[int] | None = None) -> None:
         self._first: NDArray[np.uint64] | None = None
+        self._rows: list[int] = [] if rows is None else rows
 
     @property
     def began(self) -> bool:
@@ -23,10 +27,13 @@ class Watch:
 
     def look(self, witness: NDArray[np.uint64], what: str) -> None:
         """Raise unless the pass ``what`` saw the rows of the first pass."""
+        now = int(witness[1])
+        if not self._rows:
+            self._rows.append(now)
         if self._first is None:
             self._first = witness
-        elif not np.array_equal(witness, self._first):
-            raise DataError(_changed(int(self._first[1]), int(witness[1]), what))
+        if now != self._rows[0] or not np.array_equal(witness, self._first):
+            raise DataError(_changed(self._rows[0], now, what))
 
 
 def _changed(before: int, now: int, what: str) -> Fault:

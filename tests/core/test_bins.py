@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_pufs.core.bins import MAX_LEVELS, categories_by_count, code_numeric, code_text, equal_width_edges
+from spark_pufs.core.bins import (
+    MAX_LEVELS,
+    categories_by_count,
+    code_columns,
+    code_numeric,
+    code_text,
+    equal_width_edges,
+)
 from spark_pufs.types import Bins, Text
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -104,3 +111,17 @@ def test_text_codes_do_not_depend_on_the_dictionary(rows: list[str | None], rand
     position = {value: i for i, value in enumerate(values)} | {None: -1}
     text = Text(np.array([position[row] for row in rows], np.int32), values)
     assert code_text(text, bins).tolist() == [by_hand[row] for row in rows]
+
+
+@pytest.mark.parametrize("most", [4, 40])
+@pytest.mark.parametrize("width", [1, 130])
+def test_columns_at_once_are_coded_as_one_by_one(most: int, width: int) -> None:
+    """Few and many edges, none, infinite edges, NaN with and without a level of its own; more columns than one part."""
+    rng = np.random.default_rng(3)
+    X = rng.choice([-np.inf, -1.0, -0.0, 0.0, 0.25, 0.5, 2.0, np.inf, np.nan], size=(60, width))
+    bins = []
+    for column in range(width):
+        edges = np.unique(rng.choice([-np.inf, -1.0, 0.0, 0.5, *rng.random(most), np.inf], rng.integers(0, most + 1)))
+        bins.append(Bins("x", "numeric", edges=tuple(edges.tolist()), missing=bool(column % 2)))
+    expected = np.stack([code_numeric(X[:, i], one) for i, one in enumerate(bins)])
+    np.testing.assert_array_equal(code_columns(X, bins), expected)

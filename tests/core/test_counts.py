@@ -42,7 +42,7 @@ def kernels(layout: Layout) -> list[Kernel[Block]]:
     return [
         LabelKernel(layout),
         PairKernel(layout),
-        FeatureKernel(layout, last),
+        FeatureKernel(layout, (last, 0)),
         SetKernel(layout, ()),
         SetKernel(layout, (0,)),
         SetKernel(layout, (last, 0)),
@@ -82,7 +82,7 @@ def test_tables_equal_brute_force(seed: int) -> None:
     diagonal = np.diagonal(pairs, axis1=1, axis2=2)
     np.testing.assert_array_equal(count(LabelKernel(layout), block)["counts"], diagonal)
     for feature in range(layout.features):
-        found = count(FeatureKernel(layout, feature), block)["counts"]
+        found = count(FeatureKernel(layout, (feature,)), block)["counts"]
         np.testing.assert_array_equal(found, pairs[:, layout.span(feature)])
 
 
@@ -148,7 +148,7 @@ def test_a_wide_table_is_counted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(module, "CHUNK", 3)
     layout = Layout((2, 3, 1, 4, 2, 5, 2))
     block = random_block(np.random.default_rng(8), layout.levels, 60)
-    found = count(FeatureKernel(layout, 3), block)["counts"]
+    found = count(FeatureKernel(layout, (3,)), block)["counts"]
     np.testing.assert_array_equal(found, brute_pairs(block, layout)[:, layout.span(3)])
 
 
@@ -162,3 +162,15 @@ def test_all_levels_of_a_byte() -> None:
 def test_size_of_the_pair_table() -> None:
     layout = Layout((5, 5, 3))
     assert pair_bytes(layout) == count(PairKernel(layout))["counts"].nbytes == 3 * 13 * 13 * 8
+
+
+@given(seeds)
+def test_several_features_at_once_are_each_as_alone(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    layout = Layout(tuple(rng.integers(1, 5, 5).tolist()))
+    block = random_block(rng, layout.levels, int(rng.integers(1, 40)))
+    kernel = FeatureKernel(layout, (3, 0, 4))
+    together = count(kernel, block)["counts"]
+    for position, feature in enumerate(kernel.features):
+        alone = brute_pairs(block, layout)[:, layout.span(feature)]
+        np.testing.assert_array_equal(together[:, kernel.part.span(position)], alone)

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spark_pufs.core.row_sample import ALL, HeavyKernel, RowSample, SampleKernel, Wanted, heavy_hashes, read_sample
+from spark_pufs.core.row_sample import (
+    ALL,
+    FirstSampleKernel,
+    HeavyKernel,
+    RowSample,
+    SampleKernel,
+    Wanted,
+    heavy_hashes,
+    read_sample,
+)
 from spark_pufs.types import RawBatch, Text
 
 STATES = {"1": 1, "0": 0}
@@ -87,3 +96,18 @@ def test_labelled_rows_that_would_overfill_the_sample_are_drawn_too() -> None:
     assert abs(sample.labelled.sum() - 1000) < 5 * np.sqrt(1000 * 0.9)
     assert sample.weight[sample.labelled].sum() == pytest.approx(10_000)
     assert sample.weight.sum() == pytest.approx(20_000)
+
+
+def test_one_pass_gives_the_sample_and_the_cells() -> None:
+    rng = np.random.default_rng(6)
+    X, labelled = rng.integers(0, 9, (500, 2)).astype(float), rng.random(500) < 0.1
+    own = wanted(2, 1)
+    sample, heavy = SampleKernel(own, ALL // 3, NONE), HeavyKernel(own)
+    both = FirstSampleKernel(sample)
+    halves = [batch(X[part], labelled[part]) for part in (slice(0, 200), slice(200, 500))]
+    found = both.merge(*(both.add(both.start(), half) for half in halves))
+    whole = batch(X, labelled)
+    expected = {**sample.add(sample.start(), whole), **heavy.add(heavy.start(), whole)}
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value)

@@ -193,7 +193,7 @@ def test_counts_against_pandas(either: Placed) -> None:
     layout = packed.layout
     labels = packed.blocks.scan(LabelKernel(layout), "labels")["counts"]
     pairs = packed.blocks.scan(PairKernel(layout), "pairs")["counts"]
-    step = packed.blocks.scan(FeatureKernel(layout, 2), "step")["counts"]
+    step = packed.blocks.scan(FeatureKernel(layout, (2,)), "step")["counts"]
     sets = packed.blocks.scan(SetKernel(layout, (1,)), "sets")
     for i in range(3):
         np.testing.assert_array_equal(labels[:, layout.span(i)], pd.crosstab(state, codes[i]))

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import mutual_info_score
 
-from spark_pufs import select
+from spark_pufs import counter, select
 from spark_pufs.core.artificial import CONDITIONS, make_artificial
 
 METHODS = ["mim", "mrmr", "jmi", "cmim", "mint", "semi-mim", "semi-jmi"]
@@ -245,7 +245,10 @@ def test_scaling_costs_and_budget_together_changes_nothing(
 
 
 @pytest.mark.parametrize("method", ["mrmr", "jmi", "cmim", "mint"])
-def test_pairs_all_at_once_or_step_by_step(method: str) -> None:
+@pytest.mark.parametrize("levels", [1, 12, 64])
+def test_pairs_all_at_once_or_step_by_step(method: str, levels: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Features counted ahead save passes and change nothing; a pass has room for one feature at least."""
+    monkeypatch.setattr(counter, "PASS_LEVELS", levels)
     table = discrete(16)
     at_once, by_step = (
         select(table, label="s", negative=-1, method=method, k="all", pair_memory_mb=memory) for memory in (256, 0)
@@ -253,7 +256,13 @@ def test_pairs_all_at_once_or_step_by_step(method: str) -> None:
     assert at_once.features == by_step.features
     what = [[step["what"] for step in found.run["passes"]] for found in (at_once, by_step)]
     assert "all pairs" in what[0]
-    assert [w for w in what[1] if w.startswith("pairs with")] == [f"pairs with {n}" for n in by_step.names[:-1]]
+    steps = [w for w in what[1] if w.startswith("pairs with")]
+    if levels == 1:
+        assert steps == [f"pairs with {n}" for n in by_step.names[:-1]]
+    else:
+        assert len(steps) < len(by_step.names) - 1
+    if levels == 64:  # all are open and fit: the first pass counts every feature
+        assert steps == [f"pairs with {by_step.names[0]} and {len(by_step.names) - 1} more"]
 
 
 def _leak(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pytest
 from spark_pufs.core.counts import PairKernel
 from spark_pufs.core.kernel import Kernel, State
 from spark_pufs.request import Request
-from spark_pufs.spark import blocks
+from spark_pufs.spark import blocks, scan
 from spark_pufs.spark.engine import SparkEngine
 from spark_pufs.table import inspect, pack
 from spark_pufs.types import Block, LabelRule
@@ -66,3 +66,21 @@ def test_wide_tables_make_blocks_of_fewer_rows() -> None:
     assert blocks.block_rows(81) == blocks.BLOCK_ROWS
     assert blocks.block_rows(0) == blocks.BLOCK_ROWS
     assert blocks.block_rows(10**8) == 1
+
+
+def test_wide_tables_are_decoded_a_few_rows_at_a_time(spark: SparkSession) -> None:
+    """A session's own smaller number stays, and what was set before comes back."""
+    frame = spark.range(1)
+    names = [ARROW, *blocks.READ_ROWS]
+
+    def inside(width: int) -> list[str | None]:
+        with blocks.Raw(frame, iter, 7, width).reading():
+            return [spark.conf.get(name) for name in names]
+
+    before = [spark.conf.get(name) for name in names]
+    assert inside(81) == ["7", "4096", "4096"]
+    assert inside(3_000) == ["7", "262", "262"]
+    assert inside(10**7) == ["7", "1", "1"]
+    with scan.setting(spark, names[1], 100):
+        assert inside(3_000) == ["7", "100", "262"]
+    assert [spark.conf.get(name) for name in names] == before

@@ -43,8 +43,10 @@ def _grown(table: _Table, test: Floats, trees: int, rng: np.random.Generator) ->
     learn, asked = _bootstrap(len(table.y), trees, rng), _every_row(len(test), trees)
     total, nodes = np.zeros(len(test)), trees
     for level in range(MOST_LEVELS):
-        weight = np.bincount(learn.node, learn.weight, nodes)
-        ones = np.bincount(learn.node, learn.weight * table.y[learn.row], nodes)
+        weight, ones = (
+            _sums(learn.node, learn.weight, nodes),
+            _sums(learn.node, learn.weight * table.y[learn.row], nodes),
+        )
         mixed = (ones > 0) & (ones < weight) & (level < MOST_LEVELS - 1)
         leaf = ~mixed[asked.node]
         total += np.bincount(asked.row[leaf], (ones / np.maximum(weight, 1))[asked.node[leaf]], len(test))
@@ -89,6 +91,10 @@ def _every_row(rows: int, trees: int) -> _Rows:
     return _Rows(np.tile(np.arange(rows), trees), np.repeat(np.arange(trees), rows), np.ones(trees * rows, np.int64))
 
 
+def _sums(group: Ints, amount: Ints, groups: int) -> Floats:
+    return np.bincount(group, amount, groups).astype(np.float64)
+
+
 def _inside(rows: _Rows, mixed: Bools) -> _Rows:
     """The rows in mixed nodes, which are numbered anew."""
     keep, place = mixed[rows.node], np.cumsum(mixed) - 1
@@ -102,10 +108,10 @@ def _best_splits(
 
     A node none of whose columns can be split gets an infinite threshold: it stays whole, and tries others next.
     """
-    (n, D), nodes = table.rank.shape, len(weight)
+    D, nodes = len(table.rank[0]), len(weight)
     tried = max(1, int(np.sqrt(D)))
     columns = rng.random((nodes, D)).argpartition(tried - 1, axis=1)[:, :tried]
-    bits = n.bit_length()
+    bits = len(table.rank).bit_length()
     part = rows.node[:, None] * tried + np.arange(tried)  # a column tried at a node
     cell = part << bits | table.rank[rows.row[:, None], columns[rows.node]]
     key = cell << TIMES + 1 | (rows.weight << 1 | table.y[rows.row])[:, None]  # what is counted goes along in the sort

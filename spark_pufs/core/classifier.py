@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.errors import EnvironmentFault, Fault
 
-__all__ = ["CLASSIFIERS", "classifier_named", "held_out_scores"]
+__all__ = ["CLASSIFIERS", "TREES", "classifier_named", "held_out_scores"]
 
 Floats = NDArray[np.float64]
 ClassifierName = Literal["lightgbm", "hist-gradient-boosting"]
@@ -30,10 +30,16 @@ def classifier_named(wanted: str) -> str:
 
 
 def held_out_scores(
-    name: str, train: Floats, labelled: NDArray[np.bool_], test: Floats, categorical: list[int], seed: int
+    name: str,
+    train: Floats,
+    labelled: NDArray[np.bool_],
+    test: Floats,
+    categorical: list[int],
+    seed: int,
+    trees: int = TREES,
 ) -> Floats:
     """p(labelled | x) of the ``test`` rows (m, d), by a model of the ``train`` rows (n, d) and their labels (n,)."""
-    model = _lightgbm(seed) if name == "lightgbm" else _histograms(categorical, seed)
+    model = _lightgbm(seed, trees) if name == "lightgbm" else _histograms(categorical, seed, trees)
     if name == "lightgbm":
         model.fit(train, labelled, categorical_feature=categorical or "auto")
     else:
@@ -43,18 +49,18 @@ def held_out_scores(
     return found
 
 
-def _lightgbm(seed: int) -> Any:
+def _lightgbm(seed: int, trees: int) -> Any:
     from lightgbm import LGBMClassifier
 
     # One thread and a fixed order of sums: the same trees on every machine.
-    return LGBMClassifier(n_estimators=TREES, n_jobs=1, random_state=seed, deterministic=True, verbose=-1)
+    return LGBMClassifier(n_estimators=trees, n_jobs=1, random_state=seed, deterministic=True, verbose=-1)
 
 
-def _histograms(categorical: list[int], seed: int) -> Any:
+def _histograms(categorical: list[int], seed: int, trees: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        max_iter=TREES, random_state=seed, early_stopping=False, categorical_features=categorical or None
+        max_iter=trees, random_state=seed, early_stopping=False, categorical_features=categorical or None
     )
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-K, ALPHA, TREES, SAMPLES = 25, 5e-5, 20, 20_000
+K, ALPHA, TREES, SAMPLES = 25, 5e-5, 10, 20_000
+FEW = 10  # features that forward searches choose
 SMALL = 1000  # rows for what is quadratic in rows, or loops over them in Python
 WARM = 300
 Data = SimpleNamespace
@@ -37,14 +38,14 @@ def order(places: Any) -> Answer:
     return {"order": [int(i) for i in places][:K]}
 
 
-def _selected(data: Data, method: str, **options: Any) -> Answer:
+def _selected(data: Data, method: str, k: int = K, **options: Any) -> Answer:
     """Ours as users call it: checks, profile, bins and counts within."""
     import pandas as pd
 
     import spark_pufs
 
     table = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])]).assign(s=data.s.astype(int))
-    found = spark_pufs.select(table, label="s", method=method, k=K, **options)
+    found = spark_pufs.select(table, label="s", method=method, k=k, **options)
     return order(name[1:] for name in found.names)
 
 
@@ -120,7 +121,14 @@ def skfeature(module: str, **options: Any) -> Callable[[Data], Answer]:
         from importlib import import_module
 
         function = getattr(import_module(f"skfeature.function.information_theoretical_based.{module}"), module.lower())
-        return order(function(data.codes.astype(int), data.s.astype(int), mode="index", n_selected_features=K))
+        return order(
+            function(
+                data.codes.astype(int),
+                data.s.astype(int),
+                mode="index",
+                n_selected_features=FEW if module != "MIM" else K,
+            )
+        )
 
     return run
 
@@ -154,7 +162,7 @@ def itmo_ndfs(data: Data) -> Answer:
 def itmo_jmi(data: Data) -> Answer:
     from ITMO_FS.filters.multivariate import MultivariateFilter
 
-    model = MultivariateFilter("JMI", K)
+    model = MultivariateFilter("JMI", FEW)
     model.fit(data.codes.astype(int), data.s.astype(int))
     return order(model.selected_features)
 
@@ -163,7 +171,7 @@ def mrmr_selection(data: Data) -> Answer:
     import pandas as pd
     from mrmr import mrmr_classif
 
-    chosen = mrmr_classif(pd.DataFrame(data.X), pd.Series(data.s), K=K, n_jobs=1, show_progress=False)
+    chosen = mrmr_classif(pd.DataFrame(data.X), pd.Series(data.s), K=FEW, n_jobs=1, show_progress=False)
     return order(chosen)
 
 
@@ -194,15 +202,14 @@ CONTENDERS: dict[str, tuple[Callable[[Data], Answer], int | None]] = {
     "ours mim": (ours("mim"), None),
     "scikit-learn mutual_info_classif": (sklearn_mi, None),
     "scikit-feature MIM": (skfeature("MIM"), None),
-    "ours jmi": (ours("jmi"), None),
-    "scikit-feature JMI": (skfeature("JMI"), None),
-    "ours jmi, 1,000 rows": (ours("jmi"), SMALL),
+    "ours jmi": (ours("jmi", k=FEW), SMALL),
+    "scikit-feature JMI": (skfeature("JMI"), SMALL),
     "ITMO_FS JMI": (itmo_jmi, SMALL),
-    "ours mrmr": (ours("mrmr"), None),
-    "scikit-feature MRMR": (skfeature("MRMR"), None),
-    "mrmr_selection": (mrmr_selection, None),
-    "ours cmim": (ours("cmim"), None),
-    "scikit-feature CMIM": (skfeature("CMIM"), None),
+    "ours mrmr": (ours("mrmr", k=FEW), SMALL),
+    "scikit-feature MRMR": (skfeature("MRMR"), SMALL),
+    "mrmr_selection": (mrmr_selection, SMALL),
+    "ours cmim": (ours("cmim", k=FEW), SMALL),
+    "scikit-feature CMIM": (skfeature("CMIM"), SMALL),
     "ours Laplacian score": (our_laplacian, None),
     "scikit-feature lap_score": (skfeature_laplacian, None),
     "ours rfs": (our_rfs, SMALL),

@@ -38,13 +38,13 @@ def order(places: Any) -> Answer:
     return {"order": [int(i) for i in places][:K]}
 
 
-def _selected(data: Data, method: str, k: int = K, **options: Any) -> Answer:
+def _selected(data: Data, method: str, k: int = K, values: str = "X", **options: Any) -> Answer:
     """Ours as users call it: checks, profile, bins and counts within."""
     import pandas as pd
 
     import spark_pufs
 
-    table = pd.DataFrame(data.X, columns=[f"c{j}" for j in range(data.X.shape[1])]).assign(s=data.s.astype(int))
+    table = pd.DataFrame(getattr(data, values).astype(float)).add_prefix("c").assign(s=data.s.astype(int))
     found = spark_pufs.select(table, label="s", method=method, k=k, **options)
     return order(name[1:] for name in found.names)
 
@@ -89,6 +89,11 @@ def our_network(data: Data) -> Answer:
     return {"value": float(len(sample(network, SAMPLES, np.random.default_rng(0))))}
 
 
+def _with_bias(X: Any) -> Any:
+    """Ours fits a bias as a constant feature: so do the peers here."""
+    return np.column_stack([X, np.ones(len(X))])
+
+
 def sklearn_chi2(data: Data) -> Answer:
     from sklearn.feature_selection import chi2
 
@@ -116,19 +121,20 @@ def sklearn_mi(data: Data) -> Answer:
     return scores(mutual_info_classif(data.codes, data.s, discrete_features=True))
 
 
-def skfeature(module: str, **options: Any) -> Callable[[Data], Answer]:
-    def run(data: Data) -> Answer:
-        from importlib import import_module
+def skfeature_cmim(data: Data) -> Answer:
+    from skfeature.function.information_theoretical_based.CMIM import cmim
 
-        function = getattr(import_module(f"skfeature.function.information_theoretical_based.{module}"), module.lower())
-        return order(
-            function(
-                data.codes.astype(int),
-                data.s.astype(int),
-                mode="index",
-                n_selected_features=FEW if module != "MIM" else K,
-            )
-        )
+    return order(cmim(data.codes.astype(int), data.s.astype(int), mode="index", n_selected_features=FEW))
+
+
+def skfeature_lcsi(features: int, **weights: float) -> Callable[[Data], Answer]:
+    """What its mim, jmi and mrmr call. Called itself: they lose the features' numbers on the way back."""
+
+    def run(data: Data) -> Answer:
+        from skfeature.function.information_theoretical_based.LCSI import lcsi
+
+        X, s = data.codes.astype(int), data.s.astype(int)
+        return order(lcsi(X, s, mode="index", n_selected_features=features, **weights))
 
     return run
 
@@ -138,19 +144,21 @@ def skfeature_laplacian(data: Data) -> Answer:
     from skfeature.utility.construct_W import construct_W
 
     options = {"metric": "euclidean", "neighbor_mode": "knn", "weight_mode": "heat_kernel", "k": 5, "t": 1}
-    return scores(-np.asarray(lap_score(data.X, W=construct_W(data.X, **options))))
+    return order(lap_score(data.X, mode="index", W=construct_W(data.X, **options)))
 
 
 def skfeature_rfs(data: Data) -> Answer:
     from skfeature.function.sparse_learning_based.RFS import rfs
 
-    return scores(np.linalg.norm(np.asarray(rfs(data.X, data.y.astype(int), mode="raw", gamma=0.1)), axis=1))
+    weights = np.asarray(rfs(_with_bias(data.X), data.y.astype(int), mode="raw", gamma=0.1))
+    return scores(np.linalg.norm(weights[:-1], axis=1))
 
 
 def itmo_rfs(data: Data) -> Answer:
     from ITMO_FS.filters.sparse import RFS
 
-    return scores(np.linalg.norm(RFS(K, gamma=0.1).run(data.X, data.y.astype(int)), axis=1))
+    weights = RFS(K, gamma=0.1).run(_with_bias(data.X), data.y.astype(int))
+    return scores(np.linalg.norm(weights[:-1], axis=1))
 
 
 def itmo_ndfs(data: Data) -> Answer:
@@ -199,17 +207,17 @@ CONTENDERS: dict[str, tuple[Callable[[Data], Answer], int | None]] = {
     "scikit-learn Lasso": (sklearn_lasso, None),
     "ours dt-rfe": (ours("dt-rfe", trees=TREES), SMALL),
     "scikit-learn RFE": (sklearn_rfe, SMALL),
-    "ours mim": (ours("mim"), None),
+    "ours mim": (ours("mim", values="codes"), None),
     "scikit-learn mutual_info_classif": (sklearn_mi, None),
-    "scikit-feature MIM": (skfeature("MIM"), None),
-    "ours jmi": (ours("jmi", k=FEW), SMALL),
-    "scikit-feature JMI": (skfeature("JMI"), SMALL),
+    "scikit-feature MIM": (skfeature_lcsi(K, beta=0.0, gamma=0.0), None),
+    "ours jmi": (ours("jmi", k=FEW, values="codes"), SMALL),
+    "scikit-feature JMI": (skfeature_lcsi(FEW), SMALL),
     "ITMO_FS JMI": (itmo_jmi, SMALL),
-    "ours mrmr": (ours("mrmr", k=FEW), SMALL),
-    "scikit-feature MRMR": (skfeature("MRMR"), SMALL),
+    "ours mrmr": (ours("mrmr", k=FEW, values="codes"), SMALL),
+    "scikit-feature MRMR": (skfeature_lcsi(FEW, gamma=0.0), SMALL),
     "mrmr_selection": (mrmr_selection, SMALL),
-    "ours cmim": (ours("cmim", k=FEW), SMALL),
-    "scikit-feature CMIM": (skfeature("CMIM"), SMALL),
+    "ours cmim": (ours("cmim", k=FEW, values="codes"), SMALL),
+    "scikit-feature CMIM": (skfeature_cmim, SMALL),
     "ours Laplacian score": (our_laplacian, None),
     "scikit-feature lap_score": (skfeature_laplacian, None),
     "ours rfs": (our_rfs, SMALL),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.errors import EnvironmentFault, Fault
 
-__all__ = ["CLASSIFIERS", "classifier_named", "held_out_scores"]
+__all__ = ["CLASSIFIERS", "TREES", "classifier_named", "held_out_scores"]
 
 Floats = NDArray[np.float64]
 ClassifierName = Literal["lightgbm", "hist-gradient-boosting"]
@@ -36,13 +36,14 @@ def held_out_scores(
     test: Floats,
     categorical: list[int],
     seed: int,
+    trees: int = TREES,
     depth: int | None = None,
 ) -> Floats:
     """p(labelled | x) of the ``test`` rows (m, d), by a model of the ``train`` rows (n, d) and their labels (n,).
 
     ``depth`` bounds the trees; None leaves that to the library.
     """
-    model = _lightgbm(depth, seed) if name == "lightgbm" else _histograms(categorical, depth, seed)
+    model = _lightgbm(trees, depth, seed) if name == "lightgbm" else _histograms(categorical, trees, depth, seed)
     if name == "lightgbm":
         model.fit(train, labelled, categorical_feature=categorical or "auto")
     else:
@@ -52,20 +53,20 @@ def held_out_scores(
     return found
 
 
-def _lightgbm(depth: int | None, seed: int) -> Any:
+def _lightgbm(trees: int, depth: int | None, seed: int) -> Any:
     from lightgbm import LGBMClassifier
 
     # One thread and a fixed order of sums: the same trees on every machine.
     return LGBMClassifier(
-        n_estimators=TREES, max_depth=depth or -1, n_jobs=1, random_state=seed, deterministic=True, verbose=-1
+        n_estimators=trees, max_depth=depth or -1, n_jobs=1, random_state=seed, deterministic=True, verbose=-1
     )
 
 
-def _histograms(categorical: list[int], depth: int | None, seed: int) -> Any:
+def _histograms(categorical: list[int], trees: int, depth: int | None, seed: int) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        max_iter=TREES,
+        max_iter=trees,
         max_depth=depth,
         random_state=seed,
         early_stopping=False,

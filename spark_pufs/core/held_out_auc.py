@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.classifier import held_out_scores
+from spark_pufs.core.classifier import TREES, held_out_scores
 from spark_pufs.core.kernel import State
 from spark_pufs.core.pu_scores import pu_auc
 from spark_pufs.types import LABELLED_POSITIVE
@@ -46,5 +46,6 @@ def _auc(
     if not mask.any():
         return 0.5
     X = shared["X"][:, mask]
-    score = held_out_scores(unit["classifier"], X[~test], labelled[~test], X[test], [], unit["seed"][0] % 2**31)
+    seed, trees = unit["seed"][0] % 2**31, unit.get("trees", TREES)
+    score = held_out_scores(unit["classifier"], X[~test], labelled[~test], X[test], [], seed, trees)
     return pu_auc(score, labelled[test]).auc.value

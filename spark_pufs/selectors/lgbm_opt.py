@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.classifier import CLASSIFIERS, classifier_named
+from spark_pufs.core.classifier import CLASSIFIERS, TREES, classifier_named
 from spark_pufs.core.held_out_auc import auc_of_masks
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.search import ContrastSearch, ContrastSettings, PaperSearch
@@ -43,7 +43,7 @@ def _run(task: Task) -> Outcome:
 
 def _judged(task: Task, rows: Rows, masks: NDArray[np.bool_], seed: tuple[int, int], classifier: str) -> Floats:
     shared = {"X": rows.X, "label": rows.label}
-    common = {"seed": list(seed), "classifier": classifier}
+    common = {"seed": list(seed), "classifier": classifier, "trees": task.options["trees"]}
     units = [{"masks": masks[first : first + UNIT], **common} for first in range(0, len(masks), UNIT)]
     return np.concatenate([found["auc"] for found in task.engine.each(auc_of_masks, shared, units)])
 
@@ -86,6 +86,7 @@ METHODS = (
             "search": one_of("contrast", "contrast", "paper"),
             "evaluations": whole(480, 2),
             "classifier": one_of("lightgbm", *CLASSIFIERS),
+            "trees": whole(TREES, 1),
             "rows": whole(5_000, 100),
         },
         numeric_only=True,

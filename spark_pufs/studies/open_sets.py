@@ -211,7 +211,7 @@ def _auc(split: Split, names: list[str], seed: int, depth: int | None = None) ->
     if not names:
         return 0.5
     train, test = split.train[names].to_numpy(), split.test[names].to_numpy()
-    score = held_out_scores("lightgbm", train, split.labelled, test, [], seed, depth)
+    score = held_out_scores("lightgbm", train, split.labelled, test, [], seed, depth=depth)
     return float(roc_auc_score(split.y_test, score))
 
 

@@ -37,3 +37,14 @@ def test_labelled_negatives_are_not_labelled_positives() -> None:
     unit = {"masks": np.ones((1, 1), bool), "seed": [0, 0], "classifier": "hist-gradient-boosting"}
     X = (label == 1).astype(float)[:, None]
     assert auc_of_masks({"X": X, "label": label}, unit)["auc"].tolist() == [1.0]
+
+
+def test_fewer_trees_are_asked_for_by_the_unit() -> None:
+    rng = np.random.default_rng(3)
+    X, label = rng.random((200, 2)), (rng.random(200) < 0.4).astype(np.uint8)
+    unit = {"masks": np.ones((1, 2), bool), "seed": [0, 0], "classifier": "lightgbm"}
+    few, many, default = (
+        auc_of_masks({"X": X, "label": label}, unit | t)["auc"][0] for t in ({"trees": 1}, {"trees": 100}, {})
+    )
+    assert many == default
+    assert few != many

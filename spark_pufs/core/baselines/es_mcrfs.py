@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from spark_pufs.core.baselines.q_network import QNetwork
 from spark_pufs.core.baselines.scored import Bools, Floats, Labels, Scored
+from spark_pufs.core.baselines.small_forest import forest_share
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["HeldOut", "Walker", "auc", "es_mcrfs"]
@@ -70,14 +71,11 @@ class HeldOut:
 
     def __call__(self, mask: Bools) -> float:
         """In [0, 1]; 0 for no feature."""
-        from sklearn.ensemble import RandomForestClassifier
-
         y, test = self._y, self._test
         if not mask.any() or y[~test].all() or not y[~test].any():
             return 0.0
-        forest = RandomForestClassifier(self._trees, random_state=int(self._rng.integers(2**31)), n_jobs=1)
-        forest.fit(self._X[~test][:, mask], y[~test])
-        chance = forest.predict_proba(self._X[test][:, mask])[:, 1]
+        X = self._X[:, mask]
+        chance = forest_share(X[~test], y[~test], X[test], self._trees, self._rng)
         return auc(chance, y[test]) if self._reward == "auc" else float(((chance > 0.5) == y[test]).mean())
 
 

@@ -125,3 +125,11 @@ def test_a_walk_that_only_explores_keeps_half() -> None:
     walker = Walker(1, 1.0, np.random.default_rng(0))
     kept = [walker.walk()[0] for _ in range(400)]
     assert np.mean(kept) == pytest.approx(0.5, abs=0.1)  # 4 standard errors
+
+
+def test_the_first_step_of_adam_has_the_length_of_its_rate() -> None:
+    network = QNetwork(3, 4, 2, 0.01, np.random.default_rng(0))
+    before = [weights.copy() for weights in network._weights]
+    network.learn(np.eye(3), np.array([0, 1, 0]), np.array([0.9, 0.1, 0.8]), np.ones(3))
+    for old, new in zip(before, network._weights, strict=True):
+        assert np.abs(new - old) == pytest.approx(np.full(old.shape, 0.01), rel=1e-4)

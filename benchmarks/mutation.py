@@ -27,14 +27,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = "spark_pufs/core"
-# What is judged by tests of its callers.
+# What is judged by tests of its callers, or by them too.
 CALLERS = {
     "hashing": ["core/test_row_sample.py", "core/test_profile.py"],
     "mixture_sample": ["core/test_mixture.py"],
     "search_contrast": ["core/test_search.py"],
     "search_paper": ["core/test_search.py"],
-    "classifier": ["selectors/test_comparison.py"],
-    "sklearn_peers": ["selectors/test_library.py"],
+    "contrast": ["core/test_contrast.py", "core/test_search.py"],
+    "classifier": ["core/test_classifier.py", "selectors/test_comparison.py"],
+    "sklearn_peers": ["core/test_sklearn_peers.py", "selectors/test_library.py"],
 }
 BINARY = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.Mod: ast.Mult,

@@ -85,3 +85,7 @@ def test_shapes_broadcast() -> None:
     found = log_p_value(np.array([[1.0], [5_000.0]]), np.array([1, 2, 3]))
     assert found.shape == (2, 3)
     assert found[1, 2] == pytest.approx(exact_log_p(5_000.0, 3), rel=1e-10)
+
+
+def test_a_statistic_below_zero_by_rounding_has_p_one() -> None:
+    assert log_p_value(-1e-12, 3) == 0.0

@@ -7,7 +7,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from spark_pufs.core.label_rate import Beta, belief, estimate_rho
+from spark_pufs.core.label_rate import Beta, _warnings, belief, delong, estimate_rho
 from spark_pufs.errors import ConfigError, DataError
 
 
@@ -136,3 +136,15 @@ def test_a_belief_as_value_range_or_beta() -> None:
 def test_a_belief_out_of_range_is_named(share: object, words: str) -> None:
     with pytest.raises(ConfigError, match=words):
         belief(share)  # type: ignore[arg-type]
+
+
+def test_delong_by_hand() -> None:
+    # 3 is above both others, 1 above one: placements 1, 1/2 and 1, 1/2; each variance 1/8, halved, twice
+    auc, variance = delong(np.array([3.0, 1.0]), np.array([2.0, 0.0]))
+    assert (auc, variance) == pytest.approx((0.75, 0.125))
+    assert delong(np.array([3.0]), np.array([2.0, 0.0])) == (1.0, 0.0)
+
+
+def test_a_warning_names_the_separation_where_there_is_one() -> None:
+    assert "part the classes (AUC 0.70, 1 is needed)" in _warnings(0.3, 0.7, 0.1)[0]
+    assert "part the classes:" in _warnings(0.3, float("nan"), 0.1)[0]

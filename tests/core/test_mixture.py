@@ -4,13 +4,16 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 from sklearn.metrics import adjusted_rand_score
 
 from spark_pufs.core.mixture import (
     CHUNK,
     COVARIANCES,
+    Mixture,
     MixtureSettings,
     Sample,
+    _free_parameters,
     assign,
     choose_components,
     chunks,
@@ -20,6 +23,7 @@ from spark_pufs.core.mixture import (
     score_chunk,
 )
 from spark_pufs.core.mixture_batch import Components, draw_rows, log_density
+from spark_pufs.core.mixture_sample import Frame
 from spark_pufs.core.reference_mixture import Dense, dense_log_density
 
 
@@ -207,3 +211,17 @@ def test_faults_are_named() -> None:
     with pytest.raises(ValueError, match="chunk"):
         score_chunk(sample, np.ones((CHUNK + 1, 1), np.bool_), MixtureSettings(), 0)
     assert isinstance(sample, Sample)
+
+
+def test_log_likelihood_is_that_of_the_mixture() -> None:
+    frame = Frame(np.zeros(2), np.ones(2), np.zeros(2), np.zeros(2), np.ones(2))
+    weight, mean, variance = np.array([0.3, 0.7]), np.array([[0.0, 1], [2, -1]]), np.array([[1.0, 2], [0.5, 1]])
+    X = np.random.default_rng(0).normal(size=(20, 2)).astype(np.float32)
+    parts = [w * multivariate_normal(m, np.diag(v)).pdf(X) for w, m, v in zip(weight, mean, variance, strict=True)]
+    found = log_likelihood(Mixture(np.arange(2), frame, weight, mean, variance), X)
+    assert found == pytest.approx(np.log(np.sum(parts, axis=0)), abs=1e-5)
+
+
+@pytest.mark.parametrize(("covariance", "spread"), [("full", 2 * 6), ("tied", 6), ("diag", 2 * 3), ("spherical", 2)])
+def test_free_parameters_by_hand(covariance: str, spread: int) -> None:
+    assert _free_parameters(2, 3, covariance) == 1 + 2 * 3 + spread

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_pufs.core.kernel import decode, encode
-from spark_pufs.core.profile import MOST_VALUES, SKETCH, Profile, ProfileKernel
+from spark_pufs.core.profile import MOST_VALUES, SKETCH, Profile, ProfileKernel, _distinct
 from spark_pufs.types import RawBatch, Text
 
 nan, inf = np.nan, np.inf
@@ -164,3 +164,10 @@ SAME = {
 @pytest.mark.parametrize("change", SAME)
 def test_fingerprint_does_not_see_how_the_rows_are_held(change: str) -> None:
     assert profile(SAME[change]).fingerprint == profile(MIXED).fingerprint
+
+
+def test_distinct_values_from_a_full_sketch_by_hand() -> None:
+    # the last of 256 hashes at half of all hashes: 255 values below a half
+    full = np.arange(SKETCH, dtype=np.uint64)
+    full[-1] = 2**63
+    assert _distinct(full[None]).tolist() == [2 * (SKETCH - 1)]

@@ -150,6 +150,8 @@ def test_a_predictor_that_misses_every_label_scores_zero() -> None:
 
 def test_few_labels_are_named() -> None:
     assert "only 5 labelled rows" in score_counts(Counts(100, 30, 5, 3), rho=0.2).warnings
+    assert "only 9 labelled rows" in score_counts(Counts(100, 30, 9, 3), rho=0.2).warnings
+    assert score_counts(Counts(100, 30, 10, 3), rho=0.2).warnings == ()
 
 
 @pytest.mark.parametrize(

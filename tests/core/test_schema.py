@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_pufs.core.schema import canonical_label, label_states, match, resolve
+from spark_pufs.core.schema import canonical_label, free_name, label_states, match, resolve
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Column, LabelRule
 
 COLUMNS = [
@@ -150,3 +150,8 @@ def test_undeclared_values_are_named_with_their_rows() -> None:
 def test_a_value_cannot_be_positive_and_negative() -> None:
     _, faults = label_states({"1": 3}, LabelRule("s", (1,), (1.0,)))
     assert "1 is declared positive and negative" in str(faults[0])
+
+
+def test_a_free_name_has_underscores_until_nothing_is_called_so() -> None:
+    assert free_name("label", ["a"]) == "label"
+    assert free_name("label", ["a", "label", "label_"]) == "label__"

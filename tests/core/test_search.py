@@ -186,3 +186,25 @@ def test_a_prior_decides_among_open_features_only() -> None:
     search.evidence = Evidence(np.array([3.0, 0.1, 0.0, 0.2, -0.1, -3.0]), np.full(6, 1.0))
     assert np.flatnonzero(search.selection()).tolist() == [0, 1, 3]
     assert np.flatnonzero(search.selection(np.array([-9.0, -1.0, 1.0, -1.0, 1.0, 9.0]))).tolist() == [0, 2, 4]
+
+
+def test_what_costs_more_than_the_budget_is_never_drawn() -> None:
+    search = ContrastSearch(Budget.of([1.0, 1, 1, 3], 2), seed=0)
+    assert search.free.tolist() == [True, True, True, False]
+    assert search.theta.tolist() == pytest.approx([2 / 3, 2 / 3, 2 / 3, 0])
+    assert not search.ask()[:, 3].any()
+
+
+def test_open_features_are_drawn_more_readily_once_warm() -> None:
+    search = ContrastSearch(Budget.of(np.ones(3), 1), seed=0, settings=ContrastSettings(focus=2.0))
+    search.theta = np.array([0.0, 0.5, 1.0])
+    assert search._weight().tolist() == [0.5, 0.5, 0.5]
+    search.generation = search.settings.warm_up
+    assert search._weight().tolist() == [0.5, 1.5, 0.5]
+
+
+@pytest.mark.parametrize(("features", "clip"), [(10, 0.1), (2, 0.25)])
+def test_paper_defaults(features: int, clip: float) -> None:
+    search = PaperSearch(Budget.of(np.ones(features), 1), seed=0)
+    assert search.clip == pytest.approx(clip)
+    assert search.eta == pytest.approx(1 / (2 * features))

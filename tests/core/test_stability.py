@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from spark_pufs.core.stability import kuncheva, nogueira, stability, wilson
+from spark_pufs.core.stability import GOOD, POOR, _verdict, kuncheva, nogueira, stability, wilson
 from spark_pufs.errors import DataError
 
 
@@ -118,3 +118,10 @@ def test_one_run_is_not_enough(masks: object) -> None:
 def test_kuncheva_refuses_different_sizes() -> None:
     with pytest.raises(DataError, match="got 1 to 2"):
         kuncheva([[1, 1, 0], [1, 0, 0]])
+
+
+def test_the_verdict_at_its_borders() -> None:
+    some = np.array([0.5])
+    assert _verdict(GOOD, POOR, some) == "the same features come out of most draws"
+    assert _verdict(GOOD - 0.01, POOR, some) == "most features come out again, some depend on the draw"
+    assert _verdict(GOOD, POOR - 0.01, some) == "the answer depends on the draw"

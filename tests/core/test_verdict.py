@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -60,3 +61,14 @@ def test_model_survives_json(model: ClusterModel) -> None:
     X = np.random.default_rng(3).uniform(-5, 12, (50, 2))
     np.testing.assert_array_equal(again.clusters(X), model.clusters(X))
     assert again.names == model.names
+
+
+def test_clusters_that_a_batch_does_not_touch_count_nothing(model: ClusterModel) -> None:
+    mixture = model.mixture
+    first, weight = mixture.mean[0], np.array([0.4, 0.3, 0.3])
+    means = np.array([first, first + 50, first + 90])
+    three = replace(mixture, weight=weight, mean=means, covariance=np.ones((3, 2)))
+    kernel = VerdictKernel(replace(model, mixture=three, positive=np.zeros(3, bool)), (0, 1), {"yes": 1})
+    near = np.full((5, 2), 4.0)  # within reach of the first alone
+    batch = RawBatch(near, np.zeros(2, np.int64), [], Text(np.array([0, -1, -1, 0, -1], np.int32), ["yes"]))
+    assert kernel.add(kernel.start(), batch)["counts"].tolist() == [[5, 0, 0], [2, 0, 0]]

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import laplacian as scipy_laplacian
 
 from spark_pufs.core.baselines.classes import known_classes, plausible_negatives
 from spark_pufs.core.baselines.graph import laplacian_score, neighbour_graph, normalised_laplacian
-from spark_pufs.core.baselines.scored import Scored, canonical_order, converged, forward, settled
+from spark_pufs.core.baselines.scored import Scored, canonical_order, converged, forward, settled, tied
 
 PATH = sp.csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
 
@@ -18,6 +18,7 @@ def test_laplacian_score_by_hand() -> None:
     # degrees 1 2 1, mean 5/4, g = -5/4 -1/4 7/4: g'Lg = 1 + 4, g'Dg = 25/16 + 2/16 + 49/16
     score = laplacian_score(np.array([[0.0, 7], [1, 7], [3, 7]]), PATH)
     assert score == pytest.approx([5 / 4.75, 2.0])  # a constant column has the worst there is
+    assert laplacian_score(np.array([[0.0], [1], [3]]) / 1000, PATH) == pytest.approx([5 / 4.75])  # in any unit
 
 
 def test_neighbour_graph_by_hand() -> None:
@@ -89,6 +90,15 @@ def test_converged() -> None:
     assert not converged([1.0], 0.1)
     assert not converged([1.0, 0.5], 0.1)
     assert converged([1.0, 0.95], 0.1)
+    # the last gain against a tenth of the last value, whatever came before
+    assert converged([0.0, 1000, 10, 9.5], 0.1)
+    assert not converged([0.0, 1000, 10, 8.5], 0.1)
+    assert not converged([0.0, 1000, 10, 9.05], 0.1)
+
+
+def test_equal_columns_share_the_mean_of_their_scores() -> None:
+    X = np.array([[0.5, 0.1, 0.5], [0.2, 0.3, 0.2]])
+    assert tied(np.array([1.0, 5, 3]), X).tolist() == [2, 5, 2]
 
 
 def test_forward_keeps_the_score_of_the_choice() -> None:

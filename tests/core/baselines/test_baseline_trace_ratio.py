@@ -53,3 +53,9 @@ def test_semifs_with_negatives_and_without_unlabelled_rows(planted: Planted) -> 
     scores = semifs(planted.X, label, np.random.default_rng(0)).scores
     F = f_classif(planted.X, planted.y)[0]
     assert (scores / ((1 - scores) / 238)) == pytest.approx(F)
+
+
+def test_between_share_of_less_than_one_member_by_hand() -> None:
+    # members 0.1 and 0.3 of the rows at 0 and 1: their mean lies 0.25 from the middle; 0.4 x 0.25^2 / 0.5
+    share = between_share(np.array([[0.0], [1.0]]), np.array([[0.1], [0.3]]))
+    assert share == pytest.approx([0.05])

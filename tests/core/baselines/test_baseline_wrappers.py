@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from planting import Planted, first
 from sklearn.metrics import roc_auc_score
 
+from spark_pufs.core.baselines import es_mcrfs as es_mcrfs_module
 from spark_pufs.core.baselines.es_mcrfs import HeldOut, Walker, auc, es_mcrfs
 from spark_pufs.core.baselines.fw_semifs import fw_semifs, votes
 from spark_pufs.core.baselines.q_network import QNetwork
@@ -114,8 +115,9 @@ def test_last_walk_of_the_wanted_size_comes_first(planted: Planted) -> None:
     assert (last - policy).round(9).tolist().count(1.0) == 3
 
 
-def test_a_walk_that_does_not_explore_goes_to_the_end() -> None:
-    # behaviour is the target, the weight stays 1: ten times what a walk may end at
+def test_a_walk_that_does_not_explore_goes_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    # behaviour is the target, the weight stays 1: not below what a walk may end at
+    monkeypatch.setattr(es_mcrfs_module, "STOP", 1.0)
     walker = Walker(50, 0.0, np.random.default_rng(0))
     walker.walk()
     assert walker.steps == 50
@@ -125,3 +127,11 @@ def test_a_walk_that_only_explores_keeps_half() -> None:
     walker = Walker(1, 1.0, np.random.default_rng(0))
     kept = [walker.walk()[0] for _ in range(400)]
     assert np.mean(kept) == pytest.approx(0.5, abs=0.1)  # 4 standard errors
+
+
+def test_the_first_step_of_adam_has_the_length_of_its_rate() -> None:
+    network = QNetwork(3, 4, 2, 0.01, np.random.default_rng(0))
+    before = [weights.copy() for weights in network._weights]
+    network.learn(np.eye(3), np.array([0, 1, 0]), np.array([0.9, 0.1, 0.8]), np.ones(3))
+    for old, new in zip(before, network._weights, strict=True):
+        assert np.abs(new - old) == pytest.approx(np.full(old.shape, 0.01), rel=1e-4)

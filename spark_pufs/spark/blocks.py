@@ -19,12 +19,13 @@ from spark_pufs.types import Block
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "read_blocks"]
+__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "read_blocks"]
 
 SCHEMA = "label binary, codes binary"
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
+CACHED_BYTES = 2**20  # of codes in one cached block
 READ_BYTES = 6 * 2**20  # values that Spark's reader decodes at a time: 262 rows of 3,000 columns
 READ_ROWS = ("spark.sql.parquet.columnarReaderBatchSize", "spark.sql.orc.columnarReaderBatchSize")
 CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
@@ -124,26 +125,44 @@ class CachedBlocks:
 
     def _packed(self) -> DataFrame:
         """The blocks, dealt out evenly so that a skewed source does not make skewed passes."""
+        from pyspark import StorageLevel
+
         if self._blocks is None:
             began = time.perf_counter()
             spark = self._source.frame.sparkSession
             self._partitions = TASKS_PER_SLOT * scan.slots(spark)
-            packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer), SCHEMA)
-            self._blocks = packed.repartition(self._partitions).persist()
+            packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer, CACHED_BYTES), SCHEMA)
+            # Kept as bytes: of live objects Spark only guesses the size, and when it reads back what went to disk it
+            # fills its heap with them.
+            self._blocks = packed.repartition(self._partitions).persist(StorageLevel.MEMORY_AND_DISK)
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
-            # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task
-            # when it reads a full cache back from disk, more than its default heap at ten million rows.
+            # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
+            # that a task has read, more than its default heap at ten million rows.
             with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1):
                 self._blocks.count()
             record(self._passes, "pack", began)
         return self._blocks
 
 
-def _packing(reader: scan.Reader, packer: Packer) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _packing(
+    reader: scan.Reader, packer: Packer, most: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for raw in reader(batches):
-            block = packer.pack(raw)
-            columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
-            yield pa.RecordBatch.from_arrays(columns, ["label", "codes"])
+            for block in cut(packer.pack(raw), most):
+                columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
+                yield pa.RecordBatch.from_arrays(columns, ["label", "codes"])
 
     return run
+
+
+def cut(block: Block, most: int) -> Iterator[Block]:
+    """The block in parts of at most ``most`` codes, a row at least: a hundred of them are in Spark's heap at a time.
+
+    >>> wide = Block(np.zeros((3000, 1000), np.uint8), np.zeros(1000, np.uint8))
+    >>> [part.codes.shape for part in cut(wide, 2**20)]
+    [(3000, 349), (3000, 349), (3000, 302)]
+    """
+    rows = max(1, most // max(1, len(block.codes)))
+    for first in range(0, len(block.label), rows):
+        yield Block(block.codes[:, first : first + rows], block.label[first : first + rows])

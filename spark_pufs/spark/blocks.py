@@ -23,12 +23,13 @@ from spark_pufs.types import Block, RawBatch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "read_blocks"]
+__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "read_blocks"]
 
 SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witness, so that SQL can add them
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 8
+CACHED_BYTES = 2**20  # of codes in one cached block
 READ_BYTES = 6 * 2**20  # values that Spark's reader decodes at a time: 262 rows of 3,000 columns
 READ_ROWS = ("spark.sql.parquet.columnarReaderBatchSize", "spark.sql.orc.columnarReaderBatchSize")
 CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
@@ -172,15 +173,19 @@ class CachedBlocks:
 
     def _packed(self) -> DataFrame:
         """The blocks, dealt out evenly so that a skewed source does not make skewed passes."""
+        from pyspark import StorageLevel
+
         if self._blocks is None:
             began = time.perf_counter()
             spark = self._source.frame.sparkSession
             self._partitions = TASKS_PER_SLOT * scan.slots(spark)
-            packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer), SCHEMA)
-            blocks = self._blocks = packed.repartition(self._partitions).persist()
+            packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer, CACHED_BYTES), SCHEMA)
+            # Kept as bytes: of live objects Spark only guesses the size, and when it reads back what went to disk it
+            # fills its heap with them.
+            blocks = self._blocks = packed.repartition(self._partitions).persist(StorageLevel.MEMORY_AND_DISK)
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
-            # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds 100 batches per task
-            # when it reads a full cache back from disk, more than its default heap at ten million rows.
+            # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
+            # that a task has read, more than its default heap at ten million rows.
             sums = ("sum(low)", "sum(high)", "sum(length(label))")
             with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1), self._source.unchanged():
                 found = blocks.selectExpr(*sums).collect()[0]
@@ -189,13 +194,28 @@ class CachedBlocks:
         return self._blocks
 
 
-def _packing(reader: scan.Reader, packer: Packer) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _packing(
+    reader: scan.Reader, packer: Packer, most: int
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for raw in reader(batches):
-            block = packer.pack(raw)
-            columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
             high, low = divmod(int(witness_of(raw)[0]), 2**32)
-            columns += [pa.array([low], pa.int64()), pa.array([high], pa.int64())]
-            yield pa.RecordBatch.from_arrays(columns, ["label", "codes", "low", "high"])
+            for block in cut(packer.pack(raw), most):
+                columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
+                columns += [pa.array([low], pa.int64()), pa.array([high], pa.int64())]
+                yield pa.RecordBatch.from_arrays(columns, ["label", "codes", "low", "high"])
+                high = low = 0  # the first part speaks for all of them
 
     return run
+
+
+def cut(block: Block, most: int) -> Iterator[Block]:
+    """The block in parts of at most ``most`` codes, a row at least: a hundred of them are in Spark's heap at a time.
+
+    >>> wide = Block(np.zeros((3000, 1000), np.uint8), np.zeros(1000, np.uint8))
+    >>> [part.codes.shape for part in cut(wide, 2**20)]
+    [(3000, 349), (3000, 349), (3000, 302)]
+    """
+    rows = max(1, most // max(1, len(block.codes)))
+    for first in range(0, len(block.label), rows):
+        yield Block(block.codes[:, first : first + rows], block.label[first : first + rows])

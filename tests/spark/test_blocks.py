@@ -84,3 +84,19 @@ def test_wide_tables_are_decoded_a_few_rows_at_a_time(spark: SparkSession) -> No
     with scan.setting(spark, names[1], 100):
         assert inside(3_000) == ["7", "100", "262"]
     assert [spark.conf.get(name) for name in names] == before
+
+
+def test_packed_rows_are_kept_as_bytes_in_memory_and_on_disk(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Live objects, Spark's default, filled the heap at ten million rows. Parts of a block hold all of its rows."""
+    monkeypatch.setattr(blocks, "CACHED_BYTES", 15)  # five rows of three features
+    table = pd.DataFrame(np.random.default_rng(1).random((32, 3)), columns=list("abc")).assign(s=[1, 0] * 16)
+    request = Request(LabelRule("s"), "mim")
+    packed = pack(inspect(SparkEngine(spark.createDataFrame(table).coalesce(1)), request), request)
+    try:
+        assert sorted(packed.blocks.scan(sizes(), "sizes")["rows"].tolist()) == [2, *[5] * 6]
+        level = packed.blocks._blocks.storageLevel
+        assert (level.useMemory, level.useDisk, level.deserialized) == (True, True, False)
+    finally:
+        packed.blocks.release()

@@ -1,6 +1,6 @@
 """Small faults put into core/ one by one: do the tests of the module see them?
 
-    python benchmarks/mutation.py --per-module 12 --out mutation.json
+    python benchmarks/mutation.py --per-module 10 --out mutation.json
     python benchmarks/mutation.py --module gtest --per-module 0       # one module, all its mutants
 
 Works in a copy of the tree. A process that has numpy, scipy and scikit-learn loaded forks for every mutant, so that a
@@ -234,7 +234,7 @@ def judge(module: str, folder: Path, sample: list[Mutant], say: Callable[[str], 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Mutation testing of core/")
-    parser.add_argument("--per-module", type=int, default=12, help="mutants drawn per module; 0: all")
+    parser.add_argument("--per-module", type=int, default=10, help="mutants drawn per module; 0: all")
     parser.add_argument("--module", action="append", help="for example gtest or baselines/rfs; default: all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", type=Path, help="only the mutants that survived in this earlier --out")

@@ -144,6 +144,8 @@ def test_same_generator_same_answer() -> None:
         ([1.5, 2], [3, 4], "counts must be whole"),
         ([5, 0], [3, 4], "more labelled rows than rows"),
         ([0, 0], [0, 0], "counts must be whole"),
+        ([-1, 2], [3, 4], "counts must be whole"),
+        ([], [], r"got shapes \(0,\) and \(0,\)"),
     ],
 )
 def test_wrong_counts_are_named(labelled: list[float], rows: list[float], words: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,3 +43,10 @@ def test_equal_states_are_equal_bytes() -> None:
 def test_objects_are_refused() -> None:
     with pytest.raises(ValueError, match=r"[Pp]ickle|object"):
         encode({"counts": np.array([object()])})
+
+
+def test_a_file_that_would_run_code_is_refused() -> None:
+    file = io.BytesIO()
+    np.savez(file, counts=np.array([{"any": "object"}], dtype=object))
+    with pytest.raises(ValueError, match="allow_pickle"):
+        decode(file.getvalue())

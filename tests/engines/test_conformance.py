@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import datetime as dt
 from decimal import Decimal
 from pathlib import Path
@@ -141,7 +142,10 @@ def test_counting_all_pairs_or_step_by_step(either: Placed) -> None:
     )
     assert at_once.features == by_step.features
     what = [step["what"] for step in by_step.run["passes"]]
-    assert what == ["profile", "pack", "label x feature", *(f"pairs with {name}" for name in by_step.names[:-1])]
+    # One pass pairs a dozen features of five levels with all: the first chosen and those that tell most after it.
+    assert what[:3] == ["profile", "pack", "label x feature"]
+    assert re.fullmatch(rf"pairs with {re.escape(by_step.names[0])} and \d+ more", what[3])
+    assert len(what) <= 3 + len(by_step.names) - 1
 
 
 def test_columns_and_their_kinds(either: Placed) -> None:

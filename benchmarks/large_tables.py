@@ -157,9 +157,11 @@ def run(folder: Path, methods: list[str], generations: int) -> dict[str, Any]:
 
 
 def child(folder: Path, methods: list[str], generations: int, package: Path) -> Any:
-    call = [sys.executable, __file__, "--run", "--scratch", str(folder), "--generations", str(generations)]
-    environment = {**os.environ, "PYTHONPATH": str(package)}
-    done = subprocess.run([*call, "--methods", *methods], capture_output=True, text=True, check=False, env=environment)
+    script, environment = str(Path(__file__).resolve()), {**os.environ, "PYTHONPATH": str(package)}
+    call = [sys.executable, script, "--run", "--scratch", str(folder.resolve()), "--methods", *methods]
+    call += ["--generations", str(generations)]
+    # From its own folder: Spark's workers look there first, whatever the path says.
+    done = subprocess.run(call, capture_output=True, text=True, check=False, env=environment, cwd=package)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -187,7 +189,10 @@ def main() -> None:
     if args.run:
         print(json.dumps(run(args.scratch, args.methods, args.generations)))
         return
-    packages = {"now": Path(__file__).parents[1], **({"before": args.before} if args.before else {})}
+    packages = {
+        "now": Path(__file__).resolve().parents[1],
+        **({"before": args.before.resolve()} if args.before else {}),
+    }
     for size in args.sizes:
         rows, features = map(int, size.split("x"))
         written = write_table(rows, features, args.scratch / "table")

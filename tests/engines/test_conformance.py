@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import datetime as dt
+import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any

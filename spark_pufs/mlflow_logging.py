@@ -73,7 +73,7 @@ class Tracking:
             yield
         except PufsError:
             raise
-        except Exception as error:
+        except Exception as error:  # MLflow, requests and the clients of clouds raise many kinds
             wrong = getattr(error, "error_code", None) == "INVALID_PARAMETER_VALUE"  # a retry does not help
             uri = self.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
             text = " ".join(str(error).split()).rstrip(".")

@@ -24,8 +24,8 @@ __all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "read_b
 SCHEMA = "label binary, codes binary"
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
-BLOCKS_PER_BATCH = 8
-CACHED_BYTES = 2**20  # of codes in one cached block
+BLOCKS_PER_BATCH = 4
+CACHED_BYTES = 2**18  # of codes in one cached block
 READ_BYTES = 6 * 2**20  # values that Spark's reader decodes at a time: 262 rows of 3,000 columns
 READ_ROWS = ("spark.sql.parquet.columnarReaderBatchSize", "spark.sql.orc.columnarReaderBatchSize")
 CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
@@ -69,12 +69,12 @@ def block_rows(width: int) -> int:
 
 
 def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-    """Blocks of a task, as views of Arrow's memory."""
+    """The blocks of an Arrow batch as one: they are cut small for Spark's heap, counting wants many rows at once."""
     for batch in batches:
-        for label, codes in zip(*batch.columns, strict=True):
-            labels = np.frombuffer(label.as_buffer(), np.uint8)
-            if len(labels):
-                yield Block(np.frombuffer(codes.as_buffer(), np.uint8).reshape(-1, len(labels)), labels)
+        labels, codes = ([np.frombuffer(one.as_buffer(), np.uint8) for one in column] for column in batch.columns)
+        parts = [own.reshape(-1, len(label)) for label, own in zip(labels, codes, strict=True) if len(label)]
+        if parts:
+            yield Block(np.concatenate(parts, axis=1), np.concatenate(labels))
 
 
 class UncachedBlocks:
@@ -137,7 +137,7 @@ class CachedBlocks:
             self._blocks = packed.repartition(self._partitions).persist(StorageLevel.MEMORY_AND_DISK)
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
-            # that a task has read, more than its default heap at ten million rows.
+            # that a task has written or read.
             with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1):
                 self._blocks.count()
             record(self._passes, "pack", began)

@@ -122,7 +122,7 @@ def phase_of(what: str) -> str:
     return "pairs" if "pairs" in what else known.get(what, what if what in PHASES else "other")
 
 
-def run(folder: Path, methods: list[str], generations: int) -> dict[str, Any]:
+def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict[str, Any]:
     """All phases of one table, on one packed copy."""
     from spark_pufs.request import Request
     from spark_pufs.run import prepare
@@ -132,7 +132,7 @@ def run(folder: Path, methods: list[str], generations: int) -> dict[str, Any]:
     from spark_pufs.spark.session import open_session
     from spark_pufs.types import LabelRule
 
-    spark = open_session("local[2]", {})
+    spark = open_session("local[2]", {"spark.driver.memory": memory})
     spark.range(10).count()
     clock, log = Clock(), logging.getLogger("spark_pufs")
     log.setLevel(logging.INFO)
@@ -156,10 +156,10 @@ def run(folder: Path, methods: list[str], generations: int) -> dict[str, Any]:
     return {"phases": clock.phases, "relevant": found, "passes": passes, **facts}
 
 
-def child(folder: Path, methods: list[str], generations: int, package: Path) -> Any:
+def child(folder: Path, methods: list[str], generations: int, memory: str, package: Path) -> Any:
     script, environment = str(Path(__file__).resolve()), {**os.environ, "PYTHONPATH": str(package)}
     call = [sys.executable, script, "--run", "--scratch", str(folder.resolve()), "--methods", *methods]
-    call += ["--generations", str(generations)]
+    call += ["--generations", str(generations), "--memory", memory]
     # From its own folder: Spark's workers look there first, whatever the path says.
     done = subprocess.run(call, capture_output=True, text=True, check=False, env=environment, cwd=package)
     if done.returncode:
@@ -182,12 +182,13 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", default=["1000000x81"], help="rows x features")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
     parser.add_argument("--generations", type=int, default=12)
+    parser.add_argument("--memory", default="1g", help="heap of the JVM; Spark's default is 1g")
     parser.add_argument("--before", type=Path, help="a checkout of another version, run beside this one")
     parser.add_argument("--out", type=Path, help="JSON; what it holds of other sizes stays")
     parser.add_argument("--run", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.run:
-        print(json.dumps(run(args.scratch, args.methods, args.generations)))
+        print(json.dumps(run(args.scratch, args.methods, args.generations, args.memory)))
         return
     packages = {
         "now": Path(__file__).resolve().parents[1],
@@ -197,7 +198,7 @@ def main() -> None:
         rows, features = map(int, size.split("x"))
         written = write_table(rows, features, args.scratch / "table")
         for name, package in packages.items():
-            found = child(args.scratch / "table", args.methods, args.generations, package)
+            found = child(args.scratch / "table", args.methods, args.generations, args.memory, package)
             found |= {"rows": rows, "features": features, "written": written}
             show(f"{rows:,} x {features:,} ({name})", found)
             if args.out:

@@ -28,8 +28,8 @@ __all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "read_b
 SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witness, so that SQL can add them
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
-BLOCKS_PER_BATCH = 8
-CACHED_BYTES = 2**20  # of codes in one cached block
+BLOCKS_PER_BATCH = 4
+CACHED_BYTES = 2**18  # of codes in one cached block
 READ_BYTES = 6 * 2**20  # values that Spark's reader decodes at a time: 262 rows of 3,000 columns
 READ_ROWS = ("spark.sql.parquet.columnarReaderBatchSize", "spark.sql.orc.columnarReaderBatchSize")
 CACHED_ROWS = "spark.sql.inMemoryColumnarStorage.batchSize"
@@ -95,13 +95,14 @@ def block_rows(width: int) -> int:
 
 
 def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
-    """Blocks of a task, as views of Arrow's memory."""
+    """The blocks of an Arrow batch as one: they are cut small for Spark's heap, counting wants many rows at once."""
     for batch in batches:
-        for label, codes, low, high in zip(*batch.columns, strict=True):
-            labels = np.frombuffer(label.as_buffer(), np.uint8)
-            if len(labels):
-                witness = _witness(low.as_py(), high.as_py(), len(labels))
-                yield Block(np.frombuffer(codes.as_buffer(), np.uint8).reshape(-1, len(labels)), labels, witness)
+        labels, codes = ([np.frombuffer(one.as_buffer(), np.uint8) for one in column] for column in batch.columns[:2])
+        parts = [own.reshape(-1, len(label)) for label, own in zip(labels, codes, strict=True) if len(label)]
+        if parts:
+            low, high = (sum(column.to_pylist()) for column in batch.columns[2:])
+            rows = np.concatenate(labels)
+            yield Block(np.concatenate(parts, axis=1), rows, _witness(low, high, len(rows)))
 
 
 def _witness(low: int, high: int, rows: int) -> NDArray[np.uint64]:
@@ -185,7 +186,7 @@ class CachedBlocks:
             blocks = self._blocks = packed.repartition(self._partitions).persist(StorageLevel.MEMORY_AND_DISK)
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
-            # that a task has read, more than its default heap at ten million rows.
+            # that a task has written or read.
             sums = ("sum(low)", "sum(high)", "sum(length(label))")
             with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1), self._source.unchanged():
                 found = blocks.selectExpr(*sums).collect()[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -142,9 +141,9 @@ def test_counting_all_pairs_or_step_by_step(either: Placed) -> None:
     )
     assert at_once.features == by_step.features
     what = [step["what"] for step in by_step.run["passes"]]
-    # One pass pairs a dozen features of five levels with all: the first chosen and those that tell most after it.
     assert what[:3] == ["profile", "pack", "label x feature"]
-    assert re.fullmatch(rf"pairs with {re.escape(by_step.names[0])} and \d+ more", what[3])
+    assert what[3].startswith(f"pairs with {by_step.names[0]} and ")  # and with features that are likely to be next
+    assert all(step.startswith("pairs with ") for step in what[3:])
     assert len(what) <= 3 + len(by_step.names) - 1
 
 

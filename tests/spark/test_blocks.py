@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from spark_pufs.core.counts import PairKernel
@@ -44,7 +45,7 @@ def sizes() -> Kernel[Block]:
 def test_blocks_hold_as_many_rows_as_a_batch_of_the_source(
     spark: SparkSession, monkeypatch: pytest.MonkeyPatch, cache: bool
 ) -> None:
-    """32 rows, eight to a block; read back eight blocks at a time they must stay blocks of eight."""
+    """32 rows, eight to a block; read back, one to each of the cache's partitions, they must stay blocks of eight."""
     monkeypatch.setattr(blocks, "BLOCK_ROWS", 8)
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.random((32, 3)), columns=list("abc")).assign(s=[1, 0] * 16)
@@ -59,6 +60,16 @@ def test_blocks_hold_as_many_rows_as_a_batch_of_the_source(
         packed.blocks.release()
     assert pairs.sum() == 32 * 9
     assert [spark.conf.get(name) for name in (ARROW, CACHE)] == before
+
+
+def test_blocks_of_a_batch_are_joined_in_order() -> None:
+    parts = [Block(np.arange(6, dtype=np.uint8).reshape(2, 3), np.array([0, 1, 2], np.uint8))]
+    parts += [Block(np.zeros((2, 0), np.uint8), np.zeros(0, np.uint8)), Block(parts[0].codes + 6, parts[0].label)]
+    columns = [pa.array([getattr(part, name).tobytes() for part in parts], pa.binary()) for name in ("label", "codes")]
+    batch = pa.RecordBatch.from_arrays(columns, ["label", "codes"])
+    (joined,) = blocks.read_blocks(iter([batch, batch.slice(1, 1)]))
+    assert joined.codes.tolist() == [[0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]]
+    assert joined.label.tolist() == [0, 1, 2, 0, 1, 2]
 
 
 def test_wide_tables_make_blocks_of_fewer_rows() -> None:
@@ -91,6 +102,7 @@ def test_packed_rows_are_kept_as_bytes_in_memory_and_on_disk(
 ) -> None:
     """Live objects, Spark's default, filled the heap at ten million rows. Parts of a block hold all of its rows."""
     monkeypatch.setattr(blocks, "CACHED_BYTES", 15)  # five rows of three features
+    monkeypatch.setattr(blocks, "BLOCKS_PER_BATCH", 1)
     table = pd.DataFrame(np.random.default_rng(1).random((32, 3)), columns=list("abc")).assign(s=[1, 0] * 16)
     request = Request(LabelRule("s"), "mim")
     packed = pack(inspect(SparkEngine(spark.createDataFrame(table).coalesce(1)), request), request)

@@ -174,7 +174,7 @@ def plan_text(plan: Plan, config: RunConfig) -> str:
         f"{labels.negative:,} labelled negative, {labels.unlabelled:,} unlabelled",
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
         f"method    {request.method}, k = {size}, {request.bins} bins, {request.binning}",
-        f"counting  {'all pairs in one pass' if one_pass else 'one pass per chosen feature'}",
+        f"counting  {'all pairs in one pass' if one_pass else 'one pass for up to a dozen chosen features'}",
         f"output    {masked(config.output.path)}",
         *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],
         *[f"look at   {warning}" for warning in plan.warnings],

@@ -135,7 +135,7 @@ def _labelled_only(task: Task) -> SurrogateChoice:
 
 
 _ONE_PASS = "one pass over the rows"
-_PAIRS = "one pass while all pairs fit in memory, else one per feature chosen"
+_PAIRS = "one pass while all pairs fit in memory, else one for up to a dozen features chosen"
 _OPTIONS = {"surrogate": SURROGATE}
 _CRITERION = Option("mid", "mid (difference) or miq (quotient)", lambda value: value in ("mid", "miq"))
 

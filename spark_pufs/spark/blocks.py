@@ -181,9 +181,9 @@ class CachedBlocks:
             spark = self._source.frame.sparkSession
             self._partitions = TASKS_PER_SLOT * scan.slots(spark)
             packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer, CACHED_BYTES), SCHEMA)
-            # Kept as bytes: of live objects Spark only guesses the size, and when it reads back what went to disk it
-            # fills its heap with them.
-            blocks = self._blocks = packed.repartition(self._partitions).persist(StorageLevel.MEMORY_AND_DISK)
+            # On local disk, where the shuffle has just put them: the system's page cache serves a pass as fast as
+            # Spark's heap, which ten million rows would fill.
+            blocks = self._blocks = packed.repartition(self._partitions).persist(StorageLevel.DISK_ONLY)
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
             # that a task has written or read.

@@ -73,6 +73,8 @@ def _check_tag(node: yaml.Node) -> None:
         raise NotPlain(f"'{kind}' is no plain value{_at(node.start_mark)}")
     if kind == "int" and len(node.value) > LONGEST_NUMBER:
         raise NotPlain(f"a number of {len(node.value):,} digits{_at(node.start_mark)}")
+    if isinstance(node.value, str) and any("\ud800" <= letter <= "\udfff" for letter in node.value):
+        raise NotPlain(f"half a character, which no file can keep{_at(node.start_mark)}")  # an escape such as "\ud800"
 
 
 def _inner(node: yaml.Node) -> list[yaml.Node]:

@@ -119,6 +119,7 @@ def test_the_files_themselves_are_accepted(name: str) -> None:
 
 @settings(max_examples=400)
 @given(st.sampled_from(PLACES), values)
+@example(("select_features.yaml", ("source", "path")), "\ud800")
 def test_one_value_replaced(place: tuple[str, tuple[Any, ...]], value: Any) -> None:
     name, path = place
     tree = copy.deepcopy(TREES[name])
@@ -179,6 +180,7 @@ LAUGHS = [
 BOMB = "\n".join(["a: &a [x, x, x, x, x, x, x, x, x]", *LAUGHS])
 HOSTILE = {
     BOMB: f"it holds over {MOST_VALUES:,} values",
+    'a: "\\ud800"': "half a character, which no file can keep, line 1, column 4",
     "a: &a [*a]": "an alias stands within what it stands for, line 1, column 4",
     "a: &a {b: *a}": "an alias stands within what it stands for, line 1, column 4",
     "[" * 100_000: "it is nested too deeply",

@@ -23,7 +23,7 @@ from spark_pufs.types import Block, RawBatch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "read_blocks"]
+__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "even", "packing", "read_blocks"]
 
 SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witness, so that SQL can add them
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
@@ -180,7 +180,7 @@ class CachedBlocks:
             began = time.perf_counter()
             spark = self._source.frame.sparkSession
             self._partitions = TASKS_PER_SLOT * scan.slots(spark)
-            packed = self._source.frame.mapInArrow(_packing(self._source.reader, self._packer, CACHED_BYTES), SCHEMA)
+            packed = self._source.frame.mapInArrow(packing(self._source, self._packer, CACHED_BYTES), SCHEMA)
             # On local disk, where the shuffle has just put them: the system's page cache serves a pass as fast as
             # Spark's heap, which ten million rows would fill.
             blocks = self._blocks = packed.repartition(self._partitions).persist(StorageLevel.DISK_ONLY)
@@ -195,11 +195,16 @@ class CachedBlocks:
         return self._blocks
 
 
-def _packing(
-    reader: scan.Reader, packer: Packer, most: int
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def packing(source: Raw, packer: Packer, most: int) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Blocks that depend on the rows alone, not on the batches they come in.
+
+    A lost executor's blocks are packed again by the job that misses them, in the batches that job has asked for. Spark
+    deals blocks out by their number, so other blocks than the first time would leave rows out or bring them twice.
+    """
+    reader, rows = source.reader, source.rows
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for raw in reader(batches):
+        for raw in reader(even(batches, rows)):
             high, low = divmod(int(witness_of(raw)[0]), 2**32)
             for block in cut(packer.pack(raw), most):
                 columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
@@ -208,6 +213,32 @@ def _packing(
                 high = low = 0  # the first part speaks for all of them
 
     return run
+
+
+def even(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches of ``rows``, the last one smaller.
+
+    >>> batches = [pa.RecordBatch.from_pydict({"x": list(range(n))}) for n in (3, 1, 5)]
+    >>> [batch.num_rows for batch in even(iter(batches), 4)]
+    [4, 4, 1]
+    """
+    held: list[pa.RecordBatch] = []
+    for batch in batches:
+        held.append(batch)
+        count = sum(part.num_rows for part in held)
+        if count >= rows:
+            whole = _joined(held)
+            full = count - count % rows
+            yield from (whole.slice(first, rows) for first in range(0, full, rows))
+            held = [whole.slice(full)]
+    if sum(part.num_rows for part in held):
+        yield _joined(held)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    if len(batches) == 1:
+        return batches[0]
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
 
 
 def cut(block: Block, most: int) -> Iterator[Block]:

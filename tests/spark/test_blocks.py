@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +12,12 @@ import pytest
 
 from spark_pufs.core.counts import PairKernel
 from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.engine import Packer
 from spark_pufs.request import Request
 from spark_pufs.spark import blocks, scan
-from spark_pufs.spark.engine import SparkEngine
+from spark_pufs.spark.engine import RawReader, SparkEngine
 from spark_pufs.table import inspect, pack
-from spark_pufs.types import Block, LabelRule
+from spark_pufs.types import Bins, Block, LabelRule
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -66,7 +68,8 @@ def test_blocks_of_a_batch_are_joined_in_order() -> None:
     parts = [Block(np.arange(6, dtype=np.uint8).reshape(2, 3), np.array([0, 1, 2], np.uint8))]
     parts += [Block(np.zeros((2, 0), np.uint8), np.zeros(0, np.uint8)), Block(parts[0].codes + 6, parts[0].label)]
     columns = [pa.array([getattr(part, name).tobytes() for part in parts], pa.binary()) for name in ("label", "codes")]
-    batch = pa.RecordBatch.from_arrays(columns, ["label", "codes"])
+    columns += [pa.array(halves, pa.int64()) for halves in ([7, 0, 1], [1, 0, 2])]
+    batch = pa.RecordBatch.from_arrays(columns, ["label", "codes", "low", "high"])
     (joined,) = blocks.read_blocks(iter([batch, batch.slice(1, 1)]))
     assert joined.codes.tolist() == [[0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]]
     assert joined.label.tolist() == [0, 1, 2, 0, 1, 2]
@@ -110,3 +113,19 @@ def test_packed_rows_are_cut_small_and_kept_on_disk(spark: SparkSession, monkeyp
         assert (level.useMemory, level.useDisk) == (False, True)
     finally:
         packed.blocks.release()
+
+
+@pytest.mark.parametrize("sizes_of_batches", [[20], [8, 8, 4], [1] * 20, [3, 17]])
+def test_blocks_do_not_depend_on_the_batches_that_rows_come_in(sizes_of_batches: list[int]) -> None:
+    """Blocks of a lost executor are packed again by a job with batches of its own: they must be the same blocks."""
+    values = np.random.default_rng(2).random((20, 2))
+    edges = [0, *np.cumsum(sizes_of_batches)]
+    arrays = [pa.array(values.tolist()), pa.array(["1", None] * 10)]
+    whole = pa.RecordBatch.from_arrays(arrays, ["x", "t0"])
+    batches = [whole.slice(first, last - first) for first, last in itertools.pairwise(edges)]
+    bins = tuple((i, i, Bins(name, "numeric", edges=(0.3, 0.6))) for i, name in enumerate("ab"))
+    source = blocks.Raw(None, RawReader(2), 8)  # type: ignore[arg-type]
+    run = blocks.packing(source, Packer(bins, (), {"1": 1}), 2**20)
+    found = [batch.to_pydict() for batch in run(iter(batches))]
+    assert [len(block["label"][0]) for block in found] == [8, 8, 4]
+    assert found == [batch.to_pydict() for batch in run(iter([whole]))]

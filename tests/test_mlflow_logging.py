@@ -51,7 +51,7 @@ def runs(store: str, experiment: str = "spark_pufs") -> list[Any]:
 
 def test_the_examples_of_the_module_hold() -> None:
     found = doctest.testmod(mlflow_logging)
-    assert found.attempted == 2
+    assert found.attempted == 1
     assert found.failed == 0
 
 
@@ -142,11 +142,11 @@ def test_a_run_that_broke_off_is_marked_and_logged_anew(store: str, monkeypatch:
 def test_faults_of_the_store_are_named_before_any_work(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlflow import MlflowClient
 
-    with pytest.raises(ConfigError, match=r"MLflow at 'nonsense://x': .*unsupported URI 'nonsense://x'"):
+    with pytest.raises(ConfigError, match=r"MLflow at 'nonsense://\*\*\*@x': .*unsupported URI 'nonsense://\*\*\*@x'"):
         Tracking(tracking_uri="nonsense://me:secret@x").check()
     monkeypatch.setenv("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "0")
     with pytest.raises(
-        PufsError, match=r"MLflow at 'http://127\.0\.0\.1:9'"
+        PufsError, match=r"MLflow at 'http://\*\*\*@127\.0\.0\.1:9'"
     ) as away:  # the discard port: no one is there
         Tracking(tracking_uri="http://me:secret@127.0.0.1:9").check()
     assert "secret" not in str(away.value)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.core.hashing import row_hashes
 from spark_pufs.core.neighbours import blocks_of, median_reach, mutual_graph, nearest_block
 from spark_pufs.core.pufs import Links, Settings, Solution, balanced, laplacian_block, plausible_negatives, solve
 from spark_pufs.request import is_positive, is_whole
@@ -48,11 +49,14 @@ class Graph:
 def _run(task: Task) -> Outcome:
     options = task.options
     rows = draw_rows(task, min(options["rows"], rows_in(options["sample_mb"], task)))
-    X, column = np.unique(rows.X, axis=1, return_inverse=True)
+    # Rows in an order that does not hang on the order of columns: the descent stops before its end, and rounding shows.
+    order = np.argsort(row_hashes(np.sort(rows.X, axis=1), rows.label, seed=0), kind="stable")
+    label = rows.label[order]
+    X, column = np.unique(rows.X[order], axis=1, return_inverse=True)
     X = _scaled(X, options["scale"])
     task.note(f"neighbours of {len(X):,} rows")
-    graph = _graph(task, X, rows.label)
-    links = _links(task, X, rows.label, graph)
+    graph = _graph(task, X, label)
+    links = _links(task, X, label, graph)
     even = balanced(graph.laplacian, links, _settings(options, _PAPER.alpha))
     alpha = float(OUTWEIGH * even or _PAPER.alpha) if options["alpha"] == "balance" else options["alpha"]
     solution = solve(graph.laplacian, links, _settings(options, alpha))

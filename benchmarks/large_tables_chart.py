@@ -55,9 +55,25 @@ def draw(found: list[dict[str, Any]], features: int, rows: int) -> Figure:
     return figure
 
 
+def rows_of(found: dict[str, dict[str, Any]]) -> list[str]:
+    """Markdown: a line per table, CPU / wall seconds per phase, peak memory by kind of process in MB."""
+    lines = [f"| table | {' | '.join((*PHASES, *(NAMED.get(kind, kind) for kind in KINDS)))} |"]
+    lines.append("|---" * (1 + len(PHASES) + len(KINDS)) + "|")
+    for name, one in sorted(found.items(), key=lambda item: (item[1][FEATURES], item[1][ROWS], item[0])):
+        spent = [one["phases"].get(phase) for phase in PHASES]
+        times = [f"{p['cpu']:.0f} / {p['wall']:.0f}" if p else "-" for p in spent]
+        peaks = [max(p["peak"].get(kind, 0) for p in one["phases"].values()) for kind in KINDS]
+        version = "" if name.endswith(" now") else ", version before"
+        cells = [f"{one[ROWS]:,} x {one[FEATURES]:,}{version}", *times, *(f"{size / 2**20:,.0f}" for size in peaks)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 def main() -> None:
     source, target = map(Path, sys.argv[1:3])
-    found = [one for name, one in json.loads(source.read_text()).items() if name.endswith(" now")]
+    every = json.loads(source.read_text())
+    print("\n".join(rows_of(every)))
+    found = [one for name, one in every.items() if name.endswith(" now")]
     matplotlib.rcParams["svg.hashsalt"] = "large tables"  # the same figures give the same file
     draw(found, features=81, rows=200_000).savefig(target, metadata={"Date": None} if target.suffix == ".svg" else {})
 

@@ -78,7 +78,7 @@ def score_chunk(sample: Sample, masks: Mask, settings: MixtureSettings, seed: Se
     """Cluster the sample once per mask; ``masks`` (m, D) bool with m <= CHUNK.
 
     Returns the weighted ``labelled`` (m, K) and ``rows`` (m, K) of every cluster, ready for ``recall_precision``.
-    All masks that get the same seed share batches and starting rows, which takes most of the noise out of their
+    All masks that get the same seed share batches and random numbers, which takes much of the noise out of their
     comparison.
 
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
@@ -94,8 +94,8 @@ def score_chunk(sample: Sample, masks: Mask, settings: MixtureSettings, seed: Se
     padded = np.concatenate([masks, np.repeat(masks[-1:], width - len(masks), axis=0)])
     Z, local = project(sample, padded)
     rng = np.random.default_rng(seed)
-    start = starting_rows(sample.weight, settings.components, rng)
-    found = fit_components(Z, local, np.repeat(start[:, None], width, axis=1), sample.weight, settings, rng)
+    start = starting_rows(Z, local, sample.weight, settings.components, rng)
+    found = fit_components(Z, local, start, sample.weight, settings, rng)
     labelled, rows = _count(Z, local, found, sample)
     return labelled[: len(masks)], rows[: len(masks)]
 
@@ -198,9 +198,9 @@ def _fit_once(
             else fit_dense(X, sample.weight, settings, rng)
         )
         return Mixture(columns, frame, dense.weight, dense.mean, dense.covariance)
-    start = starting_rows(sample.weight, settings.components, rng)[:, None]
-    ones = np.ones((1, len(columns)), np.float32)
-    found = fit_components(np.hstack([X, X * X]), ones, start, sample.weight, settings, rng)
+    Z, ones = np.hstack([X, X * X]), np.ones((1, len(columns)), np.float32)
+    start = starting_rows(Z, ones, sample.weight, settings.components, rng)
+    found = fit_components(Z, ones, start, sample.weight, settings, rng)
     weight = np.exp(found.log_weight[:, 0].astype(np.float64))
     return Mixture(columns, frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64))
 

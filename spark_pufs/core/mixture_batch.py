@@ -20,12 +20,14 @@ __all__ = [
     "fit_components",
     "likeliest",
     "log_density",
+    "spread_rows",
     "starting_rows",
 ]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
+CANDIDATES = 512  # rows among which starting rows are looked for
 COVARIANCES = ("diag", "spherical", "full", "tied", "sklearn")
 
 
@@ -63,11 +65,34 @@ class Components:
     variance: Singles
 
 
-def starting_rows(weight: Floats, components: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """K rows drawn by weight, distinct while there are enough."""
-    enough = np.count_nonzero(weight) >= components
-    share = weight / weight.sum()
-    return rng.choice(len(share), components, replace=not enough, p=share).astype(np.intp)
+def starting_rows(
+    Z: Singles, masks: Singles, weight: Floats, components: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """Rows (K, M) of Z (N, 2d) that lie far from each other on each mask, out of ``CANDIDATES`` drawn by weight.
+
+    Drawn by weight alone, nearly all would fall into whatever fills the table (a flood of equal packets, say), and
+    small groups would be found by luck.
+    """
+    candidates = draw_rows(weight, 1, CANDIDATES, rng)[0]
+    found: NDArray[np.intp] = candidates[spread_rows(Z[candidates], masks, components, rng)]
+    return found
+
+
+def spread_rows(Z: Singles, masks: Singles, components: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Row numbers (K, M), each drawn by its squared distance on the mask to those already drawn (k-means++, Arthur &
+    Vassilvitskii 2007); all masks use the same random numbers."""
+    features = masks.shape[1]
+    X, square = Z[:, :features], Z[:, features:] @ masks.T
+    rows = np.empty((components, len(masks)), np.intp)
+    rows[0] = rng.integers(len(Z))
+    distance = np.full(square.shape, np.inf, np.float32)
+    for k in range(1, components):
+        last = X[rows[k - 1]] * masks
+        from_last = square - 2 * (X @ last.T) + (last * last).sum(axis=1)
+        distance = np.minimum(distance, np.maximum(from_last, 0))
+        total = np.cumsum(distance, axis=0, dtype=np.float64)
+        rows[k] = np.minimum((total <= rng.random() * total[-1]).sum(axis=0), len(Z) - 1)
+    return rows
 
 
 def fit_components(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.mixture_batch import MixtureSettings, draw_rows, likeliest
+from spark_pufs.core.mixture_batch import MixtureSettings, draw_rows, likeliest, spread_rows
 
 __all__ = ["Dense", "clusters_of", "dense_log_density", "fit_dense", "fit_sklearn"]
 
@@ -35,7 +35,9 @@ def fit_dense(X: Singles, weight: Floats, settings: MixtureSettings, rng: np.ran
     """EM with full or tied covariance on X (N, d) standardised, from the rows nearest to spread-out seeds."""
     rows = X[draw_rows(weight, 1, FIT_ROWS, rng)[0]]
     Q = _products(rows)
-    density = _nearest(rows, _spread_seeds(rows, settings.components, rng))
+    ones = np.ones((1, rows.shape[1]), np.float32)
+    seeds = spread_rows(np.hstack([rows, rows * rows]), ones, settings.components, rng)[:, 0]
+    density = _nearest(rows, rows[seeds])
     current = _m_step(density, Q, rows.shape[1], settings)
     for _ in range(settings.steps):
         density = _log_products(Q, current)
@@ -107,18 +109,6 @@ def _log_products(Q: Singles, current: Dense) -> Singles:
     density: Singles = W @ Q
     density += constant.astype(np.float32)[:, None]
     return density
-
-
-def _spread_seeds(X: Singles, components: int, rng: np.random.Generator) -> Singles:
-    """Rows (K, d) drawn by squared distance to those already drawn (Arthur & Vassilvitskii 2007)."""
-    seeds = [X[rng.integers(len(X))]]
-    distance = np.full(len(X), np.inf)
-    for _ in range(components - 1):
-        distance = np.minimum(distance, ((X - seeds[-1]) ** 2).sum(axis=1, dtype=np.float64))
-        total = np.cumsum(distance)
-        drawn = np.searchsorted(total, rng.random() * total[-1], side="right")
-        seeds.append(X[min(int(drawn), len(X) - 1)])
-    return np.stack(seeds)
 
 
 def _nearest(X: Singles, seeds: Singles) -> Singles:

@@ -22,7 +22,7 @@ from spark_pufs.core.mixture import (
     make_sample,
     score_chunk,
 )
-from spark_pufs.core.mixture_batch import Components, draw_rows, log_density
+from spark_pufs.core.mixture_batch import Components, draw_rows, log_density, spread_rows, starting_rows
 from spark_pufs.core.mixture_sample import Frame
 from spark_pufs.core.reference_mixture import Dense, dense_log_density
 
@@ -188,6 +188,38 @@ def test_batches_follow_the_weights() -> None:
 def test_equal_weights_give_batches_without_repetition() -> None:
     drawn = draw_rows(np.ones(100), steps=7, batch=40, rng=np.random.default_rng(0))
     assert all(len(set(batch)) == 40 for batch in drawn.tolist())
+
+
+def products(X: np.ndarray) -> np.ndarray:
+    return np.hstack([X, X * X]).astype(np.float32)
+
+
+def test_starting_rows_reach_small_groups_beside_a_flood() -> None:
+    """Three groups of 2 % beside 94 % alike: drawn by weight alone, ten rows would miss one nearly always."""
+    group = np.repeat(np.arange(4), [1880, 40, 40, 40])
+    X = np.zeros((2000, 5))
+    X[:, :3] = 10 * (group[:, None] == np.array([1, 2, 3]))
+    masks = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 1, 1]], np.float32)
+    for seed in range(20):
+        start = starting_rows(products(X), masks, np.ones(2000), 10, np.random.default_rng(seed))
+        assert start.shape == (10, 2)
+        assert set(group[start[:, 0]]) == {0, 1, 2, 3}
+        assert {1, 2} < set(group[start[:, 1]])  # the third group does not stand out on the second mask
+
+
+def test_spread_rows_follow_squared_distance() -> None:
+    """From 0, rows at 1 and 3 are next with odds 1 : 9; a copy of 0 never is."""
+    X = np.array([[0.0], [0.0], [1.0], [3.0]])
+    ones = np.ones((1, 1), np.float32)
+    drawn = np.array([spread_rows(products(X), ones, 2, np.random.default_rng(seed))[:, 0] for seed in range(4000)])
+    second = drawn[drawn[:, 0] < 2, 1]
+    assert set(second) == {2, 3}
+    assert (second == 3).mean() == pytest.approx(0.9, abs=0.03)
+
+
+def test_spread_rows_of_equal_rows() -> None:
+    rows = spread_rows(np.zeros((3, 4), np.float32), np.ones((2, 2), np.float32), 5, np.random.default_rng(0))
+    assert ((rows >= 0) & (rows < 3)).all()
 
 
 def test_bic_finds_the_number_of_clouds() -> None:

@@ -7,7 +7,7 @@ the seed, never on who computes it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,19 +23,24 @@ from spark_pufs.core.mixture_batch import (
     starting_rows,
 )
 from spark_pufs.core.mixture_sample import Frame, Sample, make_sample
+from spark_pufs.core.objective import recall_precision
 from spark_pufs.core.reference_mixture import Dense, clusters_of, dense_log_density, fit_dense, fit_sklearn
 
 __all__ = [
     "CHUNK",
     "COVARIANCES",
+    "STARTS",
     "Frame",
+    "Judge",
     "Mixture",
     "MixtureSettings",
     "Sample",
     "assign",
     "choose_components",
     "chunks",
+    "concentration",
     "fit_mask",
+    "likelihood",
     "log_likelihood",
     "make_sample",
     "score_chunk",
@@ -45,10 +50,13 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 Seed = int | Sequence[int]
+Judge = Callable[["Sample", "Mixture"], float]
 
 CHUNK = 16
 PAIR = 2  # what the paper's search asks for at a time: padded to a chunk it would cost five times as much
 ROW_BLOCK = 2048  # rows assigned at once: 16 masks x 10 components x 2048 rows stay in the cache
+STARTS = 8  # fits of the mask that the search ends with
+LONGER = 40  # and their steps
 DENSE = ("full", "tied", "sklearn")  # fitted mask by mask
 
 
@@ -134,20 +142,36 @@ def _score_one_by_one(sample: Sample, masks: Mask, settings: MixtureSettings, se
 
 
 def fit_mask(
-    sample: Sample, mask: Mask, settings: MixtureSettings, seed: Seed, starts: int = 4, steps: int = 40
+    sample: Sample, mask: Mask, settings: MixtureSettings, seed: Seed, judge: Judge | None = None, starts: int = STARTS
 ) -> Mixture:
-    """The mixture of one mask (D,) for the last word: the likeliest of ``starts`` longer fits.
+    """The mixture of one mask (D,) for the last word: of ``starts`` longer fits the one that ``judge`` puts highest,
+    by default the likeliest, which looks at no label.
 
     >>> X = np.random.default_rng(0).normal(size=(200, 3))
     >>> fitted = fit_mask(make_sample(X, X[:, 0] > 1), np.array([True, False, True]), MixtureSettings(), seed=1)
     >>> fitted.mean.shape, fitted.columns.tolist(), assign(fitted, X).shape
     ((10, 2), [0, 2], (200,))
     """
-    longer = replace(settings, steps=max(steps, settings.steps), batch=max(settings.batch, 4096))
+    longer = replace(settings, steps=max(LONGER, settings.steps), batch=max(settings.batch, 4096))
     columns = np.flatnonzero(mask)
     fits = [_fit_once(sample, columns, longer, np.random.default_rng([*_words(seed), i])) for i in range(starts)]
-    likelihood = [float(sample.weight @ log_likelihood(fit, sample.X[:, columns])) for fit in fits]
-    return fits[int(np.argmax(likelihood))]
+    values = [(judge or likelihood)(sample, fit) for fit in fits]
+    return fits[int(np.argmax(values))]
+
+
+def likelihood(sample: Sample, mixture: Mixture) -> float:
+    """log likelihood of the sample."""
+    return float(sample.weight @ log_likelihood(mixture, sample.X[:, mixture.columns]))
+
+
+def concentration(sample: Sample, mixture: Mixture) -> float:
+    """f of the mixture's clusters: what the search goes by. Where many rows are alike a likelihood follows the spikes,
+    and the likeliest of several fits is no better at gathering the labelled rows than any other."""
+    cluster = likeliest(_densities(mixture, sample.X[:, mixture.columns]))
+    flag, size = sample.labelled, len(mixture.weight)
+    labelled = np.bincount(cluster[flag], sample.weight[flag], size)
+    rows = np.bincount(cluster, sample.weight, size)
+    return float(recall_precision(labelled[None], rows[None], sample.total_labelled)[0])
 
 
 def assign(mixture: Mixture, X: ArrayLike) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from spark_pufs.core.cluster_check import ClusterCheck, cluster_check
 from spark_pufs.core.contrast import normal_scores
 from spark_pufs.core.information import class_given_feature
 from spark_pufs.core.kernel import State
-from spark_pufs.core.mixture import COVARIANCES, MixtureSettings, fit_mask, make_sample
+from spark_pufs.core.mixture import COVARIANCES, STARTS, Judge, MixtureSettings, concentration, fit_mask, make_sample
 from spark_pufs.core.objective import positive_clusters, recall_precision
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.row_sample import RowSample
@@ -97,9 +97,9 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     _restore(task, search, objective)
     _generations(task, search, objective, rows, settings)
     mask = search.selection(normal_scores(alone)) if isinstance(search, ContrastSearch) else search.selection()
-    clusters, model = count_clusters(task, mask, rows, cleaning, settings)
-    tried = sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation
-    check = check_counts(clusters, task.request.seed, selected=True, tried=max(tried, 1))
+    clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
+    tried = STARTS + (sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation)
+    check = check_counts(clusters, task.request.seed, selected=True, tried=tried)
     checks = {"check": _as_dict(check)}
     if objective.first:  # nothing is searched where every feature fits
         checks["check_before"] = _as_dict(_check_before(task, objective.first))
@@ -214,18 +214,26 @@ def _start(cmi: Floats) -> Floats:
 
 
 def check_counts(clusters: list[dict[str, Any]], seed: int, selected: bool = False, tried: int = 1) -> ClusterCheck:
-    """Does clustering concentrate the labelled rows more than chance? ``tried``: masks this one was the best of."""
+    """Does clustering concentrate the labelled rows more than chance? ``tried``: clusterings it was the best of."""
     labelled, rows = (np.array([cluster[key] for cluster in clusters]) for key in ("labelled", "rows"))
     return cluster_check(labelled, rows, np.random.default_rng([seed, 2]), selected=selected, tried=tried)
 
 
 def count_clusters(
-    task: Task, mask: Mask, rows: RowSample, cleaning: Cleaning, settings: MixtureSettings
+    task: Task,
+    mask: Mask,
+    rows: RowSample,
+    cleaning: Cleaning,
+    settings: MixtureSettings,
+    judge: Judge | None = None,
 ) -> tuple[list[dict[str, Any]], ClusterModel]:
-    """Cluster the sample on the chosen columns once more, with care, and count every row of the table."""
+    """Cluster the sample on the chosen columns once more, with care, and count every row of the table.
+
+    Of several fits ``judge`` chooses: the likeliest, blind to labels, or the one that gathers them best.
+    """
     chosen = np.flatnonzero(mask)
     sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight)
-    mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)])
+    mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)], judge)
     names = tuple(task.table.names[i] for i in chosen)
     model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
     plan = task.table.plan

@@ -10,6 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from spark_pufs.core.mixture import (
     CHUNK,
     COVARIANCES,
+    STARTS,
+    Judge,
     Mixture,
     MixtureSettings,
     Sample,
@@ -17,7 +19,9 @@ from spark_pufs.core.mixture import (
     assign,
     choose_components,
     chunks,
+    concentration,
     fit_mask,
+    likelihood,
     log_likelihood,
     make_sample,
     score_chunk,
@@ -188,6 +192,35 @@ def test_batches_follow_the_weights() -> None:
 def test_equal_weights_give_batches_without_repetition() -> None:
     drawn = draw_rows(np.ones(100), steps=7, batch=40, rng=np.random.default_rng(0))
     assert all(len(set(batch)) == 40 for batch in drawn.tolist())
+
+
+def test_the_last_word_is_the_fit_that_its_judge_puts_highest() -> None:
+    X, cloud = two_clouds(noise=6)
+    sample, settings = make_sample(X, cloud), MixtureSettings(components=3)
+    single = [fit_mask(sample, everything(X), settings, [4], judge, starts=1) for judge in (likelihood, concentration)]
+    assert np.array_equal(single[0].mean, single[1].mean)  # one start leaves no choice
+    for judge in (likelihood, concentration):
+        seen: list[Mixture] = []
+
+        def recorded(own: Sample, fit: Mixture, judge: Judge = judge, seen: list[Mixture] = seen) -> float:
+            seen.append(fit)
+            return judge(own, fit)
+
+        chosen = fit_mask(sample, everything(X), settings, [4], recorded)
+        assert len(seen) == STARTS
+        assert judge(sample, chosen) == max(judge(sample, fit) for fit in seen)
+
+
+def test_concentration_is_f_of_the_clusters() -> None:
+    X, cloud = two_clouds()
+    weight = np.where(cloud, 1.0, 3.0)
+    sample = make_sample(X, cloud, weight)
+    fitted = fit_mask(sample, everything(X), MixtureSettings(components=4), 1)
+    cluster = assign(fitted, X)
+    labelled, rows = (np.bincount(cluster[flag], weight[flag], 4) for flag in (cloud, np.ones(len(X), np.bool_)))
+    subsets = [np.array([i >> k & 1 for k in range(4)], np.bool_) for i in range(1, 16)]
+    best = max(labelled[s].sum() ** 2 / (cloud.sum() * rows[s].sum()) for s in subsets if rows[s].sum())
+    assert concentration(sample, fitted) == pytest.approx(best)
 
 
 def products(X: np.ndarray) -> np.ndarray:

@@ -8,12 +8,13 @@ import json
 import logging
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pyarrow import fs
+from pyarrow.dataset import dataset
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking import masked
@@ -63,10 +64,11 @@ class RunFolder:
             raise self._damaged(MANIFEST, "it lists no files")
         return manifest
 
-    def check(self, fingerprint: str, overwrite: bool) -> bool:
+    def check(self, fingerprint: str, overwrite: bool, tables: Sequence[str] = ()) -> bool:
         """Whether this very run has finished here already; another run's results are not replaced unasked.
 
-        Where a file is no longer the one that the manifest names the run is not done: it can be done again.
+        Where a file is no longer the one that the manifest names, or one of the ``tables`` asked for is not there, the
+        run is not done: it can be done again.
         """
         manifest = None if overwrite else self.finished()
         if manifest is None:
@@ -75,7 +77,7 @@ class RunFolder:
             found = "holds the results of another table, request or version"
             fix = "Set output.overwrite: true, or name another path."
             raise ConfigError(Fault(f"Output '{self.path}'", found, fix))
-        changed = self.changed(manifest)
+        changed = self.changed(manifest) + [name for name in tables if not self._has_table(name, manifest)]
         if changed:
             log.warning("%s: not as its manifest says (%s); made again", self.path, ", ".join(changed))
         return not changed
@@ -136,11 +138,14 @@ class RunFolder:
         self._stage(name, data)
         self._show(name)
 
-    def write_all(self, files: Mapping[str, bytes], facts: Mapping[str, Any]) -> None:
+    def write_all(
+        self, files: Mapping[str, bytes], facts: Mapping[str, Any], tables: Mapping[str, int] | None = None
+    ) -> None:
         """Write the files beside the old ones; once all are there take the old manifest away, show them, and last a
-        manifest that names them."""
+        manifest that names them. ``tables``, their rows by name, lie at ``staged_table`` already."""
+        counted = {name: {"rows": rows} for name, rows in (tables or {}).items()}
         listed = {name: {"bytes": len(data), "sha256": _sha256(data)} for name, data in files.items()}
-        manifest = json.dumps({**facts, "files": listed}, indent=2).encode()
+        manifest = json.dumps({**facts, "files": listed, "tables": counted}, indent=2).encode()
         every = {**files, MANIFEST: manifest}
         try:
             for name, data in every.items():
@@ -150,8 +155,23 @@ class RunFolder:
                 self._drop(name)
             raise
         self.delete(MANIFEST)
+        for name in counted:
+            self._show_table(name)
         for name in every:
             self._show(name)
+
+    def staged_table(self, name: str) -> str:
+        """Where to write a table of many files before ``write_all`` shows it; what an earlier run left is gone."""
+        self.make()
+        self._delete_table(_partial(name))
+        return self.address(_partial(name))
+
+    def staged_rows(self, name: str) -> int:
+        """Rows of the Parquet table that lies at ``staged_table``."""
+        try:
+            return int(dataset(self.at(_partial(name)), filesystem=self._fs, format="parquet").count_rows())
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def make(self) -> None:
         """Make the folder, if it is not there."""
@@ -189,6 +209,31 @@ class RunFolder:
     def _show(self, name: str) -> None:
         try:
             self._fs.move(self.at(_partial(name)), self.at(name))
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _show_table(self, name: str) -> None:
+        """Stores of objects have no folders to move: there the files are copied."""
+        staged, place = self.at(_partial(name)), self.at(name)
+        self._delete_table(name)
+        try:
+            if isinstance(self._fs, fs.LocalFileSystem | fs.HadoopFileSystem):
+                self._fs.move(staged, place)
+            else:
+                self._fs.create_dir(place)
+                fs.copy_files(staged, place, source_filesystem=self._fs, destination_filesystem=self._fs)
+                self._fs.delete_dir(staged)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _has_table(self, name: str, manifest: Mapping[str, Any]) -> bool:
+        there = self._fs.get_file_info(self.at(name)).type == fs.FileType.Directory
+        return there and name in (manifest.get("tables") or {})
+
+    def _delete_table(self, name: str) -> None:
+        try:
+            if self._fs.get_file_info(self.at(name)).type == fs.FileType.Directory:
+                self._fs.delete_dir(self.at(name))
         except OSError as error:
             raise self._unwritten(error) from error
 

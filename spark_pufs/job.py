@@ -15,6 +15,7 @@ from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
+from spark_pufs.core.witness import changed_table
 from spark_pufs.counter import Counter
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.folder import RunFolder
@@ -68,17 +69,18 @@ def _select(
     overwrite, settings = config.output.overwrite, resolved(config)
     with opened(config, note) as engine:
         plan = prepare(engine, request)
-        if folder.check(fingerprint(plan, request), overwrite):
+        tables = [LIKELY] if config.output.likely_positives else []
+        if folder.check(fingerprint(plan, request), overwrite, tables):
             done = f"Already done: {folder.path} holds this selection of this table."
             return Report(None, done + _log(tracking, folder))
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         keeper = FolderKeeper(folder, identity(plan, request), overwrite)
         selection = execute(engine, plan, request, note, keeper)
-        if config.output.likely_positives:
+        if tables:
             note("writing likely positives")
-            _write_likely(engine, selection, request, folder)
+        written = {name: _write_likely(engine, selection, request, folder) for name in tables}
     files, facts = selection_files(selection)
-    folder.write_all(files | {CONFIG: settings}, facts)
+    folder.write_all(files | {CONFIG: settings}, facts, written)
     keeper.clear()
     folder.delete(PENDING)
     message = f"{selection}\nResults: {folder.path} (open report.html)"
@@ -152,11 +154,17 @@ def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None]
     return run_select(settings_of(data, f"{folder.path}/{name}", RunConfig, [*overrides, here], EXAMPLE), note=note)
 
 
-def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> None:
+def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
+    """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
     model = ClusterModel.from_dict(selection.details["model"])
     keep = match([column.name for column in engine.columns()], request.keep)
     rows = engine.likely_positives(model, request.label, keep)
-    rows.write.mode("overwrite").parquet(folder.address(LIKELY))
+    rows.write.parquet(folder.staged_table(LIKELY))
+    written = folder.staged_rows(LIKELY)
+    counted = sum(c["rows"] - c["labelled"] for c in selection.details["clusters"] if c["positive"])
+    if written != counted:
+        raise changed_table(f"{counted:,} likely positives were counted, {written:,} written")
+    return written
 
 
 def plan_text(plan: Plan, config: RunConfig) -> str:

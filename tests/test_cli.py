@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from spark_pufs.cli import run
+from spark_pufs.spark.engine import SparkEngine
 
 ROOT = Path(__file__).parents[1]
 CONF = str(ROOT / "conf" / "select_features.yaml")
@@ -133,6 +135,43 @@ def test_a_search_runs_resumes_and_writes_likely_positives(
     assert run(["resume", str(out)]) == 0
     assert "Already done" in capsys.readouterr().out
     assert run(["resume", str(tmp_path / "nothing")]) == 2
+
+
+SEARCH = ("--set", "select.method=fscpu", "--set", "select.generations=1", "--set", "select.generation=32")
+LIKELY = ("--set", "output.likely_positives=true")
+
+
+def test_likely_positives_asked_for_later_are_written_then(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert select(example, tmp_path, *SEARCH) == 0
+    assert not (tmp_path / "likely_positives.parquet").exists()
+    assert select(example, tmp_path, *SEARCH, *LIKELY) == 0
+    rows = json.loads((tmp_path / "manifest.json").read_text())["tables"]["likely_positives.parquet"]["rows"]
+    assert rows == len(pd.read_parquet(tmp_path / "likely_positives.parquet"))
+    capsys.readouterr()
+    assert select(example, tmp_path, *SEARCH, *LIKELY) == 0
+    assert "Already done" in capsys.readouterr().out
+    shutil.rmtree(tmp_path / "likely_positives.parquet")
+    assert select(example, tmp_path, *SEARCH, *LIKELY) == 0
+    assert len(pd.read_parquet(tmp_path / "likely_positives.parquet")) == rows
+
+
+def test_a_run_that_fails_keeps_the_likely_positives_of_the_one_before(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written from other rows than were counted: refused, and the old table stays."""
+    assert select(example, tmp_path, *SEARCH, *LIKELY) == 0
+    before = pd.read_parquet(tmp_path / "likely_positives.parquet")
+    original = SparkEngine.likely_positives
+    monkeypatch.setattr(SparkEngine, "likely_positives", lambda *args: original(*args).limit(1))
+    again = ("--set", "output.overwrite=true", "--set", "select.k=4")
+    assert select(example, tmp_path, *SEARCH, *LIKELY, *again) == 3
+    assert "likely positives were counted, 1 written. Select from a table that stays" in capsys.readouterr().err
+    assert pd.read_parquet(tmp_path / "likely_positives.parquet").equals(before)
+    monkeypatch.undo()
+    assert select(example, tmp_path, *SEARCH, *LIKELY, *again) == 0
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".partial")]
 
 
 def test_likely_positives_need_clusters_and_identifiers(

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pyarrow import fs
 
 import spark_pufs
 from spark_pufs.errors import ConfigError, PufsError
@@ -139,6 +140,26 @@ def test_a_run_whose_files_are_not_its_own_is_not_done(tmp_path: Path, name: str
     file.unlink() if harm == "gone" else file.write_bytes(data if harm == "flipped" else data[:-1])
     selection.write(tmp_path)
     assert contents(tmp_path) == whole
+
+
+@pytest.mark.parametrize("moves", [True, False], ids=["folders move", "files are copied"])
+def test_a_table_of_many_files_is_shown_with_the_manifest(tmp_path: Path, moves: bool) -> None:
+    folder = RunFolder(tmp_path / "run")
+    if not moves:  # as in a store of objects
+        folder._fs, folder._base = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), "run"
+    shown = tmp_path / "run" / "found.parquet"
+    for rows in (3, 5):
+        before = sorted(path.name for path in shown.glob("*"))
+        staged = Path(folder.staged_table("found.parquet"))
+        staged.mkdir()
+        pd.DataFrame({"x": range(rows)}).to_parquet(staged / f"part-{rows}.parquet")
+        assert folder.staged_rows("found.parquet") == rows
+        assert sorted(path.name for path in shown.glob("*")) == before
+        folder.write_all({"a.txt": b"a"}, {"fingerprint": "f"}, {"found.parquet": rows})
+        assert [path.name for path in shown.iterdir()] == [f"part-{rows}.parquet"]
+        assert not staged.exists()
+    assert folder.check("f", False, ["found.parquet"])
+    assert not folder.check("f", False, ["other.parquet"])
 
 
 def test_a_path_that_is_a_file_is_a_setting_to_mend(tmp_path: Path) -> None:

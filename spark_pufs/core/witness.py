@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.hashing import mix, text_hashes
 from spark_pufs.core.kernel import Kernel, State
+from spark_pufs.errors import DataError, Fault
 from spark_pufs.types import RawBatch
 
-__all__ = ["Nothing", "Witnessed", "witness_of"]
+__all__ = ["Nothing", "Witnessed", "changed_table", "witness_of"]
 
 _KEY = "witness"
 
@@ -66,3 +67,9 @@ class Nothing:
 
     def merge(self, left: State, right: State) -> State:
         return left
+
+
+def changed_table(found: str) -> DataError:
+    """What to tell of a table that was not the same in every pass."""
+    fix = "Select from a table that stays as it is: a snapshot, a copy, without random numbers in its query."
+    return DataError(Fault("Table", f"changed while it was read: {found}", fix))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.errors import DataError, Fault
+from spark_pufs.core.witness import changed_table
 
 __all__ = ["Watch"]
 
@@ -33,10 +33,9 @@ class Watch:
         if self._first is None:
             self._first = witness
         if now != self._rows[0] or not np.array_equal(witness, self._first):
-            raise DataError(_changed(self._rows[0], now, what))
+            raise changed_table(_seen(self._rows[0], now, what))
 
 
-def _changed(before: int, now: int, what: str) -> Fault:
+def _seen(before: int, now: int, what: str) -> str:
     rows = f"{before:,} rows at first, {now:,}" if before != now else f"{now:,} rows as at first, but other values"
-    fix = "Select from a table that stays as it is: a snapshot, a copy, without random numbers in its query."
-    return Fault("Table", f"changed while it was read: {rows} in pass '{what}'", fix)
+    return f"{rows} in pass '{what}'"

@@ -1,7 +1,7 @@
 """How many of the relevant features a search finds on the ten artificial conditions (FSCPU paper, Table 1).
 
     python benchmarks/search_quality.py --search contrast --repeats 5
-    python benchmarks/search_quality.py --search paper --covariance full --conditions 1 3 --repeats 1
+    python benchmarks/search_quality.py --search paper --covariance full --scale range --conditions 1 3 --repeats 1
     python benchmarks/search_quality.py --speed
 
 Run with OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1: the CPU seconds are meant for one thread.
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
-from spark_pufs.core.mixture import COVARIANCES, MixtureSettings, Sample, chunks, make_sample, score_chunk
+from spark_pufs.core.mixture import COVARIANCES, SCALES, MixtureSettings, Sample, chunks, make_sample, score_chunk
 from spark_pufs.core.objective import recall_precision
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.search import SEARCHES
@@ -51,7 +51,7 @@ def scores(sample: Sample, masks: NDArray[np.bool_], settings: MixtureSettings, 
 def run(data: Artificial, search_name: str, settings: MixtureSettings, seed: int) -> Outcome:
     """Search until it stops."""
     cpu, wall, evaluations = time.process_time(), time.perf_counter(), 0
-    sample = make_sample(data.X, data.s)
+    sample = make_sample(data.X, data.s, scale=settings.scale)
     search = SEARCHES[search_name](Budget.of(np.ones(data.X.shape[1]), SELECTED), seed)
     while not search.stopped:
         masks = search.ask()
@@ -70,8 +70,9 @@ def run(data: Artificial, search_name: str, settings: MixtureSettings, seed: int
 
 def quality(args: argparse.Namespace) -> None:
     """One line per condition, then the row of means."""
-    settings = MixtureSettings(covariance=args.covariance, components=args.components)
-    print(f"{args.search} search, {args.covariance} covariance, {args.repeats} repeats, data seeds from {args.seed}")
+    settings = MixtureSettings(args.components, args.covariance, scale=args.scale)
+    kind = f"{args.search} search, {args.covariance} covariance, scaled by {args.scale}"
+    print(f"{kind}, {args.repeats} repeats, data seeds from {args.seed}")
     print("cond  labels neg pos |  FSR   +- paper best |  open  evaluations  cpu s  wall s | own stops")
     row = []
     for number in args.conditions:
@@ -147,6 +148,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--search", choices=list(SEARCHES), default="contrast")
     parser.add_argument("--covariance", choices=COVARIANCES, default="diag")
+    parser.add_argument("--scale", choices=SCALES, default="deviation", help="the paper's is range")
     parser.add_argument("--components", type=int, default=10)
     parser.add_argument("--seed", type=int, default=100, help="first seed of the data and of the search")
     parser.add_argument("--speed", action="store_true", help="CPU per mask and order of masks against scikit-learn")

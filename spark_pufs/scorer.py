@@ -25,7 +25,7 @@ class ThreadScorer:
     """The reference scorer; the answer does not depend on ``threads``."""
 
     def __init__(self, sample: RowSample, settings: MixtureSettings, threads: int | None = None) -> None:
-        self._sample = make_sample(sample.X, sample.labelled, sample.weight)
+        self._sample = make_sample(sample.X, sample.labelled, sample.weight, scale=settings.scale)
         self._settings = settings
         self._pool = ThreadPoolExecutor(threads or os.cpu_count())
 

@@ -22,13 +22,14 @@ from spark_pufs.core.mixture_batch import (
     log_density,
     starting_rows,
 )
-from spark_pufs.core.mixture_sample import Frame, Sample, make_sample
+from spark_pufs.core.mixture_sample import SCALES, Frame, Sample, make_sample
 from spark_pufs.core.objective import recall_precision
 from spark_pufs.core.reference_mixture import Dense, clusters_of, dense_log_density, fit_dense, fit_sklearn
 
 __all__ = [
     "CHUNK",
     "COVARIANCES",
+    "SCALES",
     "STARTS",
     "Frame",
     "Judge",

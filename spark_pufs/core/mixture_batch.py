@@ -38,7 +38,8 @@ class MixtureSettings:
     ``floor`` is the smallest variance, in units of the column's variance over all rows; ``prior`` is the number of
     rows with the column's own mean and variance that every component sees besides the batch, which keeps empty and
     one-row components finite. ``batch`` rows go into each of ``steps`` EM steps; ``forget`` is the power of the step
-    sizes t^-forget that mix a batch into the running sums (Cappe & Moulines 2009).
+    sizes t^-forget that mix a batch into the running sums (Cappe & Moulines 2009). ``scale`` says how the columns are
+    made comparable: by their deviations, or by their ranges as in the paper.
     """
 
     components: int = 10
@@ -48,6 +49,7 @@ class MixtureSettings:
     floor: float = 1e-2
     prior: float = 1.0
     forget: float = 0.6
+    scale: str = "deviation"
 
     def __post_init__(self) -> None:
         if self.covariance not in COVARIANCES:

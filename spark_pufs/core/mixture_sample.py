@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Frame", "Sample", "make_sample"]
+__all__ = ["SCALES", "Frame", "Sample", "make_sample"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
+
+SCALES = ("deviation", "range")
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,17 @@ class Sample:
 
 
 def make_sample(
-    X: ArrayLike, labelled: ArrayLike, weight: ArrayLike | None = None, bend: float = 3.0, heavy: float = 6.0
+    X: ArrayLike,
+    labelled: ArrayLike,
+    weight: ArrayLike | None = None,
+    bend: float = 3.0,
+    heavy: float = 6.0,
+    scale: str = "deviation",
 ) -> Sample:
     """Standardise the columns of X (N, D), so that float32 sums of squares keep their digits.
 
     Columns with a kurtosis above ``heavy`` (a normal has 3) are bent by ``bend`` first; ``bend=0`` leaves all straight.
+    With ``scale="range"`` columns are straight and keep the widths they have when each runs from 0 to 1.
 
     >>> sample = make_sample([[0.0, 5.0], [2.0, 5.0]], [1, 0])
     >>> sample.Z.tolist()
@@ -82,7 +90,7 @@ def make_sample(
     flag = np.asarray(labelled).astype(np.bool_)
     rows = np.ones(len(flag)) if weight is None else np.asarray(weight, np.float64)
     _check(raw, flag, rows)
-    frame = _frame(raw, rows, bend, heavy)
+    frame = _frame(raw, rows, bend, heavy) if scale == "deviation" else _ranged(raw, rows)
     standard = frame.apply(raw)
     return Sample(np.hstack([standard, standard * standard]), flag, rows, frame)
 
@@ -93,6 +101,15 @@ def _frame(X: Floats, weight: Floats, bend: float, heavy: float) -> Frame:
     middle = np.quantile(X, 0.5, axis=0, method="inverted_cdf", weights=weight)
     bends = np.where(kurtosis > heavy, bend, 0.0)
     return Frame(middle, spread, bends, *_moments(_bent(X, middle, spread, bends), weight))
+
+
+def _ranged(X: Floats, weight: Floats) -> Frame:
+    """Columns divided by their ranges, and all by one number, so that their mean variance is 1."""
+    center, deviation = _moments(X, weight)
+    width = np.ptp(X, axis=0)
+    width[width == 0] = 1.0
+    flat = np.zeros(len(width))
+    return Frame(flat, np.ones(len(width)), flat, center, width * np.sqrt(np.mean((deviation / width) ** 2)))
 
 
 def _moments(X: Floats, weight: Floats) -> tuple[Floats, Floats]:

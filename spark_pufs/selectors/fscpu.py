@@ -18,7 +18,16 @@ from spark_pufs.core.cluster_check import ClusterCheck, cluster_check
 from spark_pufs.core.contrast import normal_scores
 from spark_pufs.core.information import class_given_feature
 from spark_pufs.core.kernel import State
-from spark_pufs.core.mixture import COVARIANCES, STARTS, Judge, MixtureSettings, concentration, fit_mask, make_sample
+from spark_pufs.core.mixture import (
+    COVARIANCES,
+    SCALES,
+    STARTS,
+    Judge,
+    MixtureSettings,
+    concentration,
+    fit_mask,
+    make_sample,
+)
 from spark_pufs.core.objective import positive_clusters, recall_precision
 from spark_pufs.core.repair import Budget
 from spark_pufs.core.row_sample import RowSample
@@ -88,7 +97,7 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
     options = task.options
     budget = mask_budget(task)
-    settings = MixtureSettings(components=options["clusters"], covariance=options["covariance"])
+    settings = MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
     cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
     search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
     rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
@@ -232,7 +241,7 @@ def count_clusters(
     Of several fits ``judge`` chooses: the likeliest, blind to labels, or the one that gathers them best.
     """
     chosen = np.flatnonzero(mask)
-    sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight)
+    sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight, scale=settings.scale)
     mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)], judge)
     names = tuple(task.table.names[i] for i in chosen)
     model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
@@ -306,6 +315,7 @@ _OPTIONS = {
     "search": one_of("contrast", *SEARCHES),
     "clusters": whole(10, 2, 100),
     "covariance": one_of("diag", *COVARIANCES),
+    "scale": one_of("deviation", *SCALES),
     "generation": whole(288, 16),
     "generations": whole(60, 1),
     "pairs": whole(3000, 1),

@@ -62,7 +62,7 @@ def _scorer(
         for batch in batches:
             for chunk in batch.column(0).to_pylist():
                 own = every[chunk * CHUNK : (chunk + 1) * CHUNK]
-                counts = score_chunk(_sample(name), own, settings, seed)
+                counts = score_chunk(_sample(name, settings.scale), own, settings, seed)
                 columns = [pa.array([chunk]), *(pa.array([part.tobytes()], pa.binary()) for part in counts)]
                 yield pa.RecordBatch.from_arrays(columns, ["chunk", "labelled", "rows"])
 
@@ -70,7 +70,7 @@ def _scorer(
 
 
 @lru_cache(maxsize=1)
-def _sample(name: str) -> Sample:
+def _sample(name: str, scale: str) -> Sample:
     """The sample of this worker, made ready once."""
     rows = RowSample(**receive(name))
-    return make_sample(rows.X, rows.labelled, rows.weight)
+    return make_sample(rows.X, rows.labelled, rows.weight, scale=scale)

@@ -107,9 +107,11 @@ def _ranged(X: Floats, weight: Floats) -> Frame:
     """Columns divided by their ranges, and all by one number, so that their mean variance is 1."""
     center, deviation = _moments(X, weight)
     width = np.ptp(X, axis=0)
-    width[width == 0] = 1.0
+    constant = width == 0
+    width[constant] = 1.0
+    overall = np.sqrt(np.mean(np.where(constant, 0.0, deviation / width) ** 2)) or 1.0
     flat = np.zeros(len(width))
-    return Frame(flat, np.ones(len(width)), flat, center, width * np.sqrt(np.mean((deviation / width) ** 2)))
+    return Frame(flat, np.ones(len(width)), flat, center, width * overall)
 
 
 def _moments(X: Floats, weight: Floats) -> tuple[Floats, Floats]:

@@ -224,6 +224,17 @@ def test_concentration_is_f_of_the_clusters() -> None:
     assert concentration(sample, fitted) == pytest.approx(best)
 
 
+def test_scaled_by_range_columns_keep_the_widths_they_have_in_0_to_1() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.uniform(-5, 5, 1000), rng.normal(0, 7, 1000), np.full(1000, 3.0)])
+    seen = make_sample(X, X[:, 0] > 4, scale="range").X
+    unit = (X[:, :2] - X[:, :2].min(axis=0)) / np.ptp(X[:, :2], axis=0)
+    assert np.ptp(seen[:, 0]) == pytest.approx(np.ptp(seen[:, 1]), rel=1e-5)
+    assert seen[:, :2].std(axis=0) / unit.std(axis=0) == pytest.approx(np.full(2, np.ptp(seen[:, 0])), rel=1e-5)
+    assert (seen.astype(np.float64).var(axis=0)).sum() == pytest.approx(3, rel=1e-5)
+    assert (seen[:, 2] == 0).all()
+
+
 def products(X: np.ndarray) -> np.ndarray:
     return np.hstack([X, X * X]).astype(np.float32)
 

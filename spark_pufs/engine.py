@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.core.bins import code_columns, code_text
@@ -22,9 +23,22 @@ from spark_pufs.core.row_sample import RowSample, label_codes
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
-__all__ = ["Blocks", "Engine", "Keeper", "MaskScorer", "NoKeeper", "Packer", "Pass", "Source", "Work", "record"]
+__all__ = [
+    "Blocks",
+    "Engine",
+    "InProcess",
+    "Keeper",
+    "MaskScorer",
+    "NoKeeper",
+    "Packer",
+    "Pass",
+    "Source",
+    "Work",
+    "record",
+]
 
 Work = Callable[[State, State], State]
+InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
 

@@ -8,6 +8,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, Keeper
 from spark_pufs.folder import RunFolder
+from spark_pufs.local.engine import LocalEngine
 from spark_pufs.lock import held
 from spark_pufs.portrait import portrait
 from spark_pufs.request import Request
@@ -38,6 +40,7 @@ from spark_pufs.version import __version__
 
 __all__ = ["check", "check_table", "compare_with", "execute", "fingerprint", "identity", "prepare", "select_with"]
 
+IN_PROCESS = partial(LocalEngine, threads=1)
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
@@ -79,7 +82,7 @@ def execute(
     method = method_named(request.method)
     _, limit_warnings = limits_of(request, plan.features)
     note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
-    task = make_task(engine, plan, method, request, keeper, note)
+    task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     try:
         outcome = _evident(task, method)
         seen = portrait(task.table, task.counter, outcome.chosen)
@@ -116,7 +119,7 @@ def _as_chosen(task: Task, outcome: Outcome) -> Task:
 def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb: int = 16) -> ClusterCheck:
     """Cluster the rows on all requested features and test whether that concentrates the labelled rows."""
     plan = inspect(engine, request, numeric_only=True)
-    task = make_task(engine, plan, method_named(request.method), request)
+    task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
     rows, cleaning = draw_sample(task, rows_in(sample_mb, task))
     everything = np.ones(len(plan.features), np.bool_)
     counted, _ = count_clusters(task, everything, rows, cleaning, MixtureSettings(components=clusters))
@@ -135,7 +138,7 @@ def compare_with(
         read_options(method_named(candidate.method), candidate.options)
     request = replace(request, method="auto", options={})
     plan = prepare(engine, request)
-    task = make_task(engine, plan, method_named("auto"), request, note=note)
+    task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
     try:
         return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
     finally:

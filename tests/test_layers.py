@@ -32,9 +32,9 @@ LAYERS = [
     {"run"},
     {"local", "spark"},
 ]
-# Conveniences on the answer, imported when called; trials of a comparison run in-process, wherever they are.
+# Conveniences on the answer, imported when called; and the engine of trials, which run in-process wherever they are.
 ALLOWED = {
-    ("selection", "output"), ("selection", "report"), ("selection", "mlflow_logging"), ("selectors", "local"),
+    ("selection", "output"), ("selection", "report"), ("selection", "mlflow_logging"), ("run", "local"),
 }  # fmt: skip
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))

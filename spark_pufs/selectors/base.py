@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.schema import match
 from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine, Keeper, NoKeeper
+from spark_pufs.engine import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.table import PUTable
@@ -66,6 +66,7 @@ class Task:
     request: Request
     options: Mapping[str, Any]
     engine: Engine
+    in_process: InProcess
     keeper: Keeper = field(default_factory=NoKeeper)
     note: Callable[[str], None] = lambda what: None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Proto
         for r, f in folds
     ]
     task.note(f"comparing {len(candidates)} methods in {len(units)} trials on {sample.note}")
-    results = task.engine.each(run_trial, sample.state, units)
+    results = task.engine.each(partial(run_trial, task.in_process), sample.state, units)
     trials = [results[i * len(folds) : (i + 1) * len(folds)] for i in range(len(candidates))]
     costs = np.array(sample.costs)
     standings = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def resampled(task: Task, runs: int, rows: int = ROWS) -> tuple[Stability, tuple
     }
     units: list[State] = [{**unit, "draw": draw} for draw in range(runs)]
     task.note(f"{runs} selections on halves of {sample.note}")
-    found = task.engine.each(run_trial, sample.state, units)
+    found = task.engine.each(partial(run_trial, task.in_process), sample.state, units)
     failed = [trial["failed"] for trial in found if "failed" in trial]
     if failed:
         raise DataError(Fault("Stability", f"{len(failed)} of {runs} runs failed: {failed[0]}", "Label more rows."))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,11 @@ def propose_size(task: Task, protocol: Protocol) -> SizeCurve | None:
     }
     folded = [{**unit, "repeat": r, "fold": f} for r in range(protocol.repeats) for f in range(folds)]
     task.note(f"judging {len(sizes)} sizes in {len(folded)} trials on {sample.note}")
-    found = [trial["curve"] for trial in task.engine.each(run_trial, sample.state, folded) if "failed" not in trial]
+    found = [
+        trial["curve"]
+        for trial in task.engine.each(partial(run_trial, task.in_process), sample.state, folded)
+        if "failed" not in trial
+    ]
     if len(found) < 2:
         return None
     return smallest_good(sizes, np.array(found), folds, len(task.limits.must))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine, Keeper, NoKeeper
+from spark_pufs.engine import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Method, Task, limits_of, read_options
 from spark_pufs.table import Plan, pack
@@ -19,15 +19,19 @@ def make_task(
     plan: Plan,
     method: Method,
     request: Request,
+    in_process: InProcess,
     keeper: Keeper | None = None,
     note: Callable[[str], None] = lambda what: None,
 ) -> Task:
-    """Pack the rows and read the limits; release ``task.table.blocks`` when done."""
+    """Pack the rows and read the limits; release ``task.table.blocks`` when done.
+
+    ``in_process`` makes the engine of trials, which run wherever ``engine`` has room.
+    """
     limits, _ = limits_of(request, plan.features)
     options = read_options(method, request.options)
     table = pack(plan, request)
     counter = Counter(table, request.pair_memory_mb)
-    return Task(table, counter, limits, request, options, engine, keeper or NoKeeper(), note)
+    return Task(table, counter, limits, request, options, engine, in_process, keeper or NoKeeper(), note)
 
 
 def task_of(task: Task, plan: Plan) -> Task:

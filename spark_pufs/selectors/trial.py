@@ -21,6 +21,7 @@ from spark_pufs.core.kernel import State
 from spark_pufs.core.label_rate import delong
 from spark_pufs.core.row_sample import spread
 from spark_pufs.core.schema import free_name
+from spark_pufs.engine import InProcess
 from spark_pufs.errors import PufsError
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Task
@@ -91,7 +92,7 @@ def _plain(request: Request) -> dict[str, Any]:
     return {name: getattr(request, name) for name in kept}
 
 
-def run_trial(shared: State, unit: State) -> State:
+def run_trial(in_process: InProcess, shared: State, unit: State) -> State:
     """The features chosen, as ``mask`` (D,), and their scores on the held-out rows; or why it ``failed``.
 
     ``unit``: method, options, k or budget; repeat and fold to hold out, or the number of a ``draw`` of half the rows;
@@ -100,7 +101,7 @@ def run_trial(shared: State, unit: State) -> State:
     train, test = _split(shared, unit)
     began = time.perf_counter()
     try:
-        order, mask, details = _select(shared, train, unit)
+        order, mask, details = _select(in_process, shared, train, unit)
     except PufsError as error:
         return {"failed": str(error)}
     result: State = {"mask": mask, "seconds": time.perf_counter() - began, **details}
@@ -131,18 +132,19 @@ def _split(shared: State, unit: State) -> tuple[Ints, Ints]:
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def _select(shared: State, train: Ints, unit: State) -> tuple[Ints, NDArray[np.bool_], dict[str, Any]]:
+def _select(
+    in_process: InProcess, shared: State, train: Ints, unit: State
+) -> tuple[Ints, NDArray[np.bool_], dict[str, Any]]:
     """All features best first (D,), the chosen ones as a mask (D,), and what the method said of clusters."""
     names = shared["names"]
     if unit["method"] == ALL:
         return np.arange(len(names)), np.ones(len(names), np.bool_), {}
-    from spark_pufs.local.engine import LocalEngine
     from spark_pufs.selectors import method_named
 
     method, request = method_named(unit["method"]), _request(shared, unit)
-    engine = LocalEngine(_frame(shared, train, request.label.column), threads=1)
+    engine = in_process(_frame(shared, train, request.label.column))
     plan = inspect(engine, request, method.numeric_only)
-    task = make_task(engine, plan, method, request)
+    task = make_task(engine, plan, method, request, in_process)
     outcome = method.run(task)
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)

@@ -11,6 +11,7 @@ import pytest
 import spark_pufs
 from spark_pufs.core.pu_scores import pu_auc
 from spark_pufs.errors import ConfigError, DataError
+from spark_pufs.local.engine import LocalEngine
 from spark_pufs.selectors.comparison import Protocol
 from spark_pufs.selectors.sizes import smallest_good
 from spark_pufs.selectors.trial import run_trial
@@ -63,9 +64,9 @@ def test_a_trial_holds_out_rows_and_labels_of_its_fold() -> None:
               "levels": {}, "request": request, "seed": 0}  # fmt: skip
     unit = {"method": "semi-mim", "options": {}, "k": 1, "repeat": 0, "fold": 1, "share": 0.3,
             "classifier": "hist-gradient-boosting"}  # fmt: skip
-    trial = run_trial(shared, unit)
+    trial = run_trial(LocalEngine, shared, unit)
     assert trial["mask"].tolist() == [False, True, False]
-    changed = run_trial({**shared, "X": np.where(fold[:, None] == 1, rng.normal(size=X.shape), X)}, unit)
+    changed = run_trial(LocalEngine, {**shared, "X": np.where(fold[:, None] == 1, rng.normal(size=X.shape), X)}, unit)
     assert changed["mask"].tolist() == trial["mask"].tolist()
     rows, predicted, labelled, both = trial["counts"]
     assert (rows, labelled) == (50, int(lying[fold == 1].sum()))

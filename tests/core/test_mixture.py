@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
-from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from spark_pufs.core.mixture import (
@@ -29,7 +28,7 @@ from spark_pufs.core.mixture import (
 )
 from spark_pufs.core.mixture_batch import Components, draw_rows, log_density, spread_rows, starting_rows
 from spark_pufs.core.mixture_sample import Frame
-from spark_pufs.core.reference_mixture import Dense, _k_means, dense_log_density
+from spark_pufs.core.reference_mixture import Dense, dense_log_density
 
 
 def two_clouds(rows: int = 400, noise: int = 2) -> tuple[np.ndarray, np.ndarray]:
@@ -265,20 +264,6 @@ def test_spread_rows_follow_squared_distance() -> None:
 def test_spread_rows_of_equal_rows() -> None:
     rows = spread_rows(np.zeros((3, 4), np.float32), np.ones((2, 2), np.float32), 5, np.random.default_rng(0))
     assert ((rows >= 0) & (rows < 3)).all()
-
-
-def test_k_means_is_scikit_learns() -> None:
-    rng = np.random.default_rng(3)
-    X = (rng.normal(size=(300, 3)) + 3 * rng.integers(0, 3, 300)[:, None]).astype(np.float32)
-    centers = X[:4]
-    peer = KMeans(4, init=centers, n_init=1, max_iter=30, tol=0).fit(X)
-    assert np.array_equal(_k_means(X, centers).argmax(axis=0), peer.labels_)
-
-
-def test_k_means_with_more_groups_than_different_rows() -> None:
-    X = np.repeat(np.array([[0.0], [1.0]], np.float32), 5, axis=0)
-    hard = _k_means(X, X[[0, 5, 0]])
-    assert hard.sum(axis=1).tolist() == [5, 5, 0]
 
 
 def test_bic_finds_the_number_of_clouds() -> None:

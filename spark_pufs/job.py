@@ -76,9 +76,10 @@ def _select(
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         keeper = FolderKeeper(folder, identity(plan, request), overwrite)
         selection = execute(engine, plan, request, note, keeper)
-        if tables:
+        written = {}
+        if config.output.likely_positives:
             note("writing likely positives")
-        written = {name: _write_likely(engine, selection, request, folder) for name in tables}
+            written[LIKELY] = _write_likely(engine, selection, request, folder)
     files, facts = selection_files(selection)
     folder.write_all(files | {CONFIG: settings}, facts, written)
     keeper.clear()

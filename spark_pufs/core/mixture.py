@@ -136,14 +136,33 @@ def _score_one_by_one(sample: Sample, masks: Mask, settings: MixtureSettings, se
     labelled, rows = (np.zeros((len(masks), settings.components)) for _ in range(2))
     for m, mask in enumerate(masks):
         cluster = clusters_of(sample.X[:, mask], sample.weight, settings, np.random.default_rng(seed))
-        rows[m] = np.bincount(cluster, sample.weight, settings.components)
-        flag = sample.labelled
-        labelled[m] = np.bincount(cluster[flag], sample.weight[flag], settings.components)
+        labelled[m], rows[m] = _sums(cluster, sample, settings.components)
     return labelled, rows
 
 
+def _sums(cluster: NDArray[np.int64], sample: Sample, components: int) -> tuple[Floats, Floats]:
+    """Weighted labelled and all rows (K,) of one mask's clusters (N,)."""
+    flag = sample.labelled
+    counted = (cluster[flag], sample.weight[flag]), (cluster, sample.weight)
+    labelled, rows = (np.asarray(np.bincount(*part, components), np.float64) for part in counted)
+    return labelled, rows
+
+
+def likelihood(sample: Sample, mixture: Mixture) -> float:
+    """log likelihood of the sample."""
+    return float(sample.weight @ log_likelihood(mixture, sample.X[:, mixture.columns]))
+
+
+def concentration(sample: Sample, mixture: Mixture) -> float:
+    """f of the mixture's clusters: what the search goes by. Where many rows are alike a likelihood follows the spikes,
+    and the likeliest of several fits is no better at gathering the labelled rows than any other."""
+    cluster = likeliest(_densities(mixture, sample.X[:, mixture.columns]))
+    labelled, rows = _sums(cluster, sample, len(mixture.weight))
+    return float(recall_precision(labelled[None], rows[None], sample.total_labelled)[0])
+
+
 def fit_mask(
-    sample: Sample, mask: Mask, settings: MixtureSettings, seed: Seed, judge: Judge | None = None, starts: int = STARTS
+    sample: Sample, mask: Mask, settings: MixtureSettings, seed: Seed, judge: Judge = likelihood, starts: int = STARTS
 ) -> Mixture:
     """The mixture of one mask (D,) for the last word: of ``starts`` longer fits the one that ``judge`` puts highest,
     by default the likeliest, which looks at no label.
@@ -156,23 +175,8 @@ def fit_mask(
     longer = replace(settings, steps=max(LONGER, settings.steps), batch=max(settings.batch, 4096))
     columns = np.flatnonzero(mask)
     fits = [_fit_once(sample, columns, longer, np.random.default_rng([*_words(seed), i])) for i in range(starts)]
-    values = [(judge or likelihood)(sample, fit) for fit in fits]
+    values = [judge(sample, fit) for fit in fits]
     return fits[int(np.argmax(values))]
-
-
-def likelihood(sample: Sample, mixture: Mixture) -> float:
-    """log likelihood of the sample."""
-    return float(sample.weight @ log_likelihood(mixture, sample.X[:, mixture.columns]))
-
-
-def concentration(sample: Sample, mixture: Mixture) -> float:
-    """f of the mixture's clusters: what the search goes by. Where many rows are alike a likelihood follows the spikes,
-    and the likeliest of several fits is no better at gathering the labelled rows than any other."""
-    cluster = likeliest(_densities(mixture, sample.X[:, mixture.columns]))
-    flag, size = sample.labelled, len(mixture.weight)
-    labelled = np.bincount(cluster[flag], sample.weight[flag], size)
-    rows = np.bincount(cluster, sample.weight, size)
-    return float(recall_precision(labelled[None], rows[None], sample.total_labelled)[0])
 
 
 def assign(mixture: Mixture, X: ArrayLike) -> NDArray[np.int64]:

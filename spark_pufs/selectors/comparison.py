@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from spark_pufs.core.stability import nogueira
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.request import is_whole
 from spark_pufs.selectors.base import Task
-from spark_pufs.selectors.trial import TrialSample, run_trial, trial_sample
+from spark_pufs.selectors.trial import TrialSample, run_trials, trial_sample
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = [
@@ -161,7 +160,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Proto
         for r, f in folds
     ]
     task.note(f"comparing {len(candidates)} methods in {len(units)} trials on {sample.note}")
-    results = task.engine.each(partial(run_trial, task.in_process), sample.state, units)
+    results = run_trials(task, sample, units)
     trials = [results[i * len(folds) : (i + 1) * len(folds)] for i in range(len(candidates))]
     costs = np.array(sample.costs)
     standings = [

@@ -26,6 +26,7 @@ from spark_pufs.core.mixture import (
     MixtureSettings,
     concentration,
     fit_mask,
+    likelihood,
     make_sample,
 )
 from spark_pufs.core.objective import positive_clusters, recall_precision
@@ -234,7 +235,7 @@ def count_clusters(
     rows: RowSample,
     cleaning: Cleaning,
     settings: MixtureSettings,
-    judge: Judge | None = None,
+    judge: Judge = likelihood,
 ) -> tuple[list[dict[str, Any]], ClusterModel]:
     """Cluster the sample on the chosen columns once more, with care, and count every row of the table.
 

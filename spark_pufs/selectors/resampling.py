@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from spark_pufs.core.kernel import State
 from spark_pufs.core.stability import Stability, stability
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.selectors.base import Task
-from spark_pufs.selectors.trial import run_trial, trial_sample
+from spark_pufs.selectors.trial import run_trials, trial_sample
 
 __all__ = ["resampled", "stability_dict"]
 
@@ -34,7 +33,7 @@ def resampled(task: Task, runs: int, rows: int = ROWS) -> tuple[Stability, tuple
     }
     units: list[State] = [{**unit, "draw": draw} for draw in range(runs)]
     task.note(f"{runs} selections on halves of {sample.note}")
-    found = task.engine.each(partial(run_trial, task.in_process), sample.state, units)
+    found = run_trials(task, sample, units)
     failed = [trial["failed"] for trial in found if "failed" in trial]
     if failed:
         raise DataError(Fault("Stability", f"{len(failed)} of {runs} runs failed: {failed[0]}", "Label more rows."))

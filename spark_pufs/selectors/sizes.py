@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from spark_pufs.core.classifier import classifier_named
 from spark_pufs.core.folds import corrected_error
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.comparison import LEAST_LABELS, Protocol
-from spark_pufs.selectors.trial import run_trial, trial_sample
+from spark_pufs.selectors.trial import run_trials, trial_sample
 
 __all__ = ["SizeCurve", "SizePoint", "propose_size", "sized", "smallest_good", "trial_sizes"]
 
@@ -77,11 +76,7 @@ def propose_size(task: Task, protocol: Protocol) -> SizeCurve | None:
     }
     folded = [{**unit, "repeat": r, "fold": f} for r in range(protocol.repeats) for f in range(folds)]
     task.note(f"judging {len(sizes)} sizes in {len(folded)} trials on {sample.note}")
-    found = [
-        trial["curve"]
-        for trial in task.engine.each(partial(run_trial, task.in_process), sample.state, folded)
-        if "failed" not in trial
-    ]
+    found = [trial["curve"] for trial in run_trials(task, sample, folded) if "failed" not in trial]
     if len(found) < 2:
         return None
     return smallest_good(sizes, np.array(found), folds, len(task.limits.must))

@@ -8,7 +8,9 @@ part in the selection, neither their values nor their labels.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from spark_pufs.selectors.task import make_task
 from spark_pufs.table import inspect
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, LabelRule
 
-__all__ = ["ALL", "TrialSample", "run_trial", "trial_sample"]
+__all__ = ["ALL", "TrialSample", "run_trial", "run_trials", "trial_sample"]
 
 ALL = "all"  # no selection: every feature
 OTHER = "(other)"
@@ -90,6 +92,11 @@ def _levels(bins: Bins) -> list[str | None]:
 def _plain(request: Request) -> dict[str, Any]:
     kept = ("costs", "must", "never", "prior", "seed", "bins", "binning", "max_categories", "pair_memory_mb")
     return {name: getattr(request, name) for name in kept}
+
+
+def run_trials(task: Task, sample: TrialSample, units: Sequence[State]) -> list[State]:
+    """What ``run_trial`` says of each unit, as parallel work of the engine."""
+    return task.engine.each(partial(run_trial, task.in_process), sample.state, units)
 
 
 def run_trial(in_process: InProcess, shared: State, unit: State) -> State:

@@ -39,7 +39,7 @@ def trial(seed: int, share: float) -> dict[str, tuple[float, float, float]]:
     frame = pd.DataFrame(np.vstack([X for X, _ in parts]), columns=table.names)
     positive, rows = np.concatenate([y for _, y in parts]), np.arange(len(frame))
     truth, _ = scores(frame, positive)
-    answer = {}
+    answer: dict[str, tuple[float, float, float]] = {}
     for name, mechanism in mechanisms(share).items():
         x = frame[mechanism.feature].to_numpy() if mechanism.feature else None
         own, chosen = scores(frame, draw_labels(mechanism, rows, positive, seed, x))

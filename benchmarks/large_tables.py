@@ -118,14 +118,14 @@ class Clock(logging.Handler):
 
 
 def phase_of(what: str) -> str:
-    known = {"label x feature": "label counts", "repeated rows": "sample", "heavy rows": "sample"}
+    known = {"label x feature": "label counts", "heavy rows": "sample", "sample with heavy rows": "sample"}
     return "pairs" if "pairs" in what else known.get(what, what if what in PHASES else "other")
 
 
 def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict[str, Any]:
     """All phases of one table, on one packed copy."""
     from spark_pufs.request import Request
-    from spark_pufs.run import prepare
+    from spark_pufs.run import IN_PROCESS, prepare
     from spark_pufs.selectors import method_named
     from spark_pufs.selectors.task import make_task
     from spark_pufs.spark.engine import SparkEngine
@@ -140,9 +140,10 @@ def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict
     engine = SparkEngine(spark.read.parquet(str(folder)))
     request = Request(LabelRule("label"), "fscpu", k=K, options={"generations": generations})
     plan = prepare(engine, request)
-    first = make_task(engine, plan, method_named("fscpu"), request, note=clock.hear)
+    first = make_task(engine, plan, method_named("fscpu"), request, IN_PROCESS, note=clock.hear)
     first.counter.labels()
-    found, facts = {}, {}
+    found: dict[str, float] = {}
+    facts: dict[str, Any] = {}
     for name in methods:
         options = first.options if name == "fscpu" else {"surrogate": "auto"}
         outcome = method_named(name).run(replace(first, request=replace(request, method=name), options=options))

@@ -136,9 +136,9 @@ def mutants(module: str, text: str) -> list[Mutant]:
         node = whole if number is None else whole[number]
         for operator, other in list(replacements(node)):
             put(parent, name, number, other)
-            shown = [ast.unparse(ast.fix_missing_locations(one)).split("\n")[0][:100] for one in (node, other)]
+            before, after = (ast.unparse(ast.fix_missing_locations(one)).split("\n")[0][:100] for one in (node, other))
             source = ast.unparse(ast.fix_missing_locations(tree))
-            found.append(Mutant(module, *place(node), operator, *shown, source))
+            found.append(Mutant(module, *place(node), operator, before, after, source))
             put(parent, name, number, node)
     return found
 

@@ -56,9 +56,10 @@ def chosen(split: Split, method: str, k: int, seed: int) -> list[str]:
 
 
 def auc(split: Split, names: list[str], setting: dict[str, Any]) -> float:
-    fixed = {"n_estimators": 100, "n_jobs": 1, "random_state": 0, "verbose": -1, "deterministic": True}
+    fixed: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "random_state": 0, "verbose": -1, "deterministic": True}
     model = LGBMClassifier(**fixed, **setting).fit(split.train[names].to_numpy(), split.labelled)
-    return float(roc_auc_score(split.y_test, model.predict_proba(split.test[names].to_numpy())[:, 1]))
+    scores = np.asarray(model.predict_proba(split.test[names].to_numpy()))[:, 1]
+    return float(roc_auc_score(split.y_test, scores))
 
 
 def main() -> None:

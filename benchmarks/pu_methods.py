@@ -98,7 +98,7 @@ def _split(frame: pd.DataFrame, y: NDArray[np.int64], seed: int, selected: int) 
     for words in BOOK_METHODS:
         method, options = read(words)
         if method == "all":
-            names = list(frame)
+            names = [str(name) for name in frame]
         elif method == "random":
             names = rng.choice(frame.columns, selected, replace=False).tolist()
         else:

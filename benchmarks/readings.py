@@ -1,8 +1,8 @@
-"""Other readings of MRMR-UFS, sSelect, JSFS and CLS beside what the papers print: `python readings.py METHOD`.
+"""Other readings of baselines beside what the papers print: `python readings.py METHOD`.
 
 A reading is a way a method may have been run that its description allows or that is an easy slip. Share of relevant
 features found (FSCPU paper, Table 1), mean of some tables a condition; how many cells lie within two standard errors of
-the published ones, both spreads counted. cls needs --data: errors of Table 6 of Sechidis & Brown 2017.
+the published ones, both spreads counted. Methods of Table 6 of Sechidis & Brown 2017 need --data and show errors.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from readings_cls import cls_table
+from readings_table_6 import table_6
 from sklearn.neighbors import kneighbors_graph
 
 from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
 from spark_pufs.core.baselines.classes import SecondClass, known_classes
 from spark_pufs.core.baselines.correlation import mrmr_ufs
 from spark_pufs.core.baselines.graph import neighbour_graph
-from spark_pufs.core.baselines.jsfs import fit_jsfs
+from spark_pufs.core.baselines.jsfs import fit_jsfs, pseudo_signs
 from spark_pufs.core.baselines.laplacian_scores import normalised_information
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ Weight = Callable[[Floats], Floats]  # of squared distances
 Readings = Iterator[tuple[str, Floats]]  # name, scores (D,): larger is better
 SELECT = 25
 LAMBDA = 0.1
-JSFS_ROWS, JSFS_STEPS = 1500, 60
+JSFS_STEPS = 100
 _NEAR: dict[bytes, sp.csr_array] = {}
 
 PUBLISHED = {  # mean, standard deviation by condition
@@ -38,10 +38,12 @@ PUBLISHED = {  # mean, standard deviation by condition
     "jsfs": ".43 .07 .51 .03 .42 .05 .49 .05 .46 .10 .44 .05 .42 .05 .49 .03 .42 .07 .46 .07",
 }
 PUBLISHED_REPEATS = 5
+TABLE_6 = {"cls": "CLS", "semifs": "SemiFS", "mint": "MINT"}
 
 
 def unit_variance(X: Floats) -> Floats:
-    return (X - X.mean(axis=0)) / X.std(axis=0)
+    Z: Floats = (X - X.mean(axis=0)) / X.std(axis=0)
+    return Z
 
 
 def neighbours(X: Floats) -> sp.csr_array:
@@ -61,11 +63,13 @@ def laplacian(X: Floats, weight: Weight, own: bool) -> Floats:
     own_degree = d + own
     G = X - own_degree @ X / own_degree.sum()
     rough = np.einsum("ij,ij->j", G, d[:, None] * G - S @ G)
-    return rough / (own_degree @ G**2)
+    score: Floats = rough / (own_degree @ G**2)
+    return score
 
 
 def mean_heat(squared: Floats) -> Floats:
-    return np.exp(-squared / squared.mean())
+    heat: Floats = np.exp(-squared / squared.mean())
+    return heat
 
 
 def ufs_readings(data: Artificial) -> Readings:
@@ -102,19 +106,15 @@ def sselect_readings(data: Artificial) -> Readings:
 
 
 def jsfs_readings(data: Artificial) -> Readings:
-    take = np.random.default_rng(int(data.s.sum())).permutation(len(data.s))[:JSFS_ROWS]
-    X, s = data.X[take], data.s[take]
+    X = data.X
     S, A = neighbour_graph(X, 5), np.column_stack([X, np.ones(len(X))])
-    fits: tuple[tuple[str, SecondClass, float, float], ...] = (
-        ("second class plausible", "plausible", 9.95e-3, 1e-11),
-        ("second class unlabelled", "unlabelled", 9.95e-3, 1e-11),
-        ("one class", "none", 9.95e-3, 1e-11),
-        ("plausible, constants exchanged", "plausible", 1e-11, 9.95e-3),
-    )
-    for name, second, eta, gamma in fits:
-        weights = fit_jsfs(A, known_classes(X, s, second).astype(float), S, eta, gamma, JSFS_STEPS)[0][:-1]
-        yield f"{name}, size of weights", np.abs(weights)
-        yield f"{name}, weights with their sign", weights
+    seconds: tuple[SecondClass, ...] = ("plausible", "unlabelled", "none")
+    for second in seconds:
+        sign = known_classes(X, data.s, second)
+        for name, mu, gamma in (("", 9.95e-3, 1e-11), (", constants exchanged", 1e-11, 9.95e-3)):
+            weights = fit_jsfs(A, pseudo_signs(S, sign), sign == 0, S, mu, gamma, JSFS_STEPS)[0][:-1]
+            yield f"second class {second}{name}, size of weights", np.abs(weights)
+            yield f"second class {second}{name}, weights with their sign", weights
 
 
 READINGS: Mapping[str, Callable[[Artificial], Readings]] = {
@@ -169,11 +169,11 @@ def _short(value: float) -> str:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("method", choices=[*READINGS, "cls"])
+    parser.add_argument("method", choices=[*READINGS, *TABLE_6])
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--data", help="folder of the open sets, for cls")
+    parser.add_argument("--data", help="folder of the open sets, for methods of Table 6")
     asked = parser.parse_args()
-    if asked.method == "cls":
-        print(cls_table(asked.data, asked.repeats))
+    if asked.method in TABLE_6:
+        print(table_6(TABLE_6[asked.method], asked.data, asked.repeats))
     else:
         print_table(asked.method, asked.repeats)

@@ -42,7 +42,9 @@ def prepare(data: Path, folder: Path) -> None:
     codes = np.zeros(X.shape, np.uint8)
     for i, name in enumerate(X):
         low, high = X[name].min(), X[name].max()
-        codes[:, i] = code_numeric(X[name].to_numpy(), Bins(name, "numeric", edges=equal_width_edges(low, high, 5)))
+        codes[:, i] = code_numeric(
+            X[name].to_numpy(), Bins(str(name), "numeric", edges=equal_width_edges(low, high, 5))
+        )
     np.save(folder / "codes.npy", codes)
     np.save(folder / "s.npy", s)
     X.assign(s=s.astype(np.int32)).to_parquet(folder / "raw.parquet", index=False)
@@ -60,7 +62,8 @@ def run(name: str, python: str, folder: Path, args: argparse.Namespace) -> dict[
         return {"failed": f"not done after {args.limit} s"}
     except subprocess.CalledProcessError as error:
         return {"failed": error.stderr.strip().splitlines()[-1][:150] if error.stderr.strip() else "no message"}
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return found
 
 
 def report(name: str, result: dict[str, Any]) -> None:
@@ -76,7 +79,8 @@ def report(name: str, result: dict[str, Any]) -> None:
 def work(result: dict[str, Any]) -> float:
     """CPU seconds of counting and ranking, or of a peer's whole work."""
     phases = result["phases"]
-    return sum(phases[p]["cpu"] for p in ("count", "rank", "work") if p in phases) * result["factor"]
+    spent = sum(float(phases[p]["cpu"]) for p in ("count", "rank", "work") if p in phases)
+    return spent * float(result["factor"])
 
 
 def compare(results: dict[str, dict[str, Any]]) -> None:

@@ -58,7 +58,8 @@ def information(joint: np.ndarray, B: int) -> np.ndarray:
 
     group = joint[:, :, :B].sum(axis=2)
     ratio = log(joint) + log(group.sum(axis=0))[None, :, None] - log(joint.sum(axis=0)) - log(group)[:, :, None]
-    return (joint * ratio).sum(axis=(0, 1)).reshape(-1, B).sum(axis=1) / group.sum()
+    information: np.ndarray = (joint * ratio).sum(axis=(0, 1)).reshape(-1, B).sum(axis=1) / group.sum()
+    return information
 
 
 def rank_jmi(counts: np.ndarray, D: int, B: int, k: int) -> list[int]:

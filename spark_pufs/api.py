@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.cluster_check import ClusterCheck
-from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Missing, Prior, Request, several
-from spark_pufs.run import check_table, compare_with, select_with
-from spark_pufs.selection import Selection
+from spark_pufs.run import check_table, compare_with, identifiers, label_faults, select_with
+from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors import METHODS
 from spark_pufs.selectors.auto import CANDIDATES
 from spark_pufs.selectors.comparison import Comparison, Protocol, candidate
@@ -196,8 +195,9 @@ def check_clusters(
         exclude=exclude,
         keep=keep,
         seed=seed,
+        options={"clusters": clusters},
     )
-    return check_table(engine_for(table), request, clusters)
+    return check_table(engine_for(table), request)
 
 
 def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
@@ -217,7 +217,7 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     True
     """
     request = selection.request
-    wanted = several(keep) or tuple(request["keep"])
+    wanted = tuple(map(str, several(keep))) or tuple(request["keep"])
     if "model" not in selection.details:
         found = f"method '{selection.method}' makes no clusters"
         raise ConfigError(Fault("Likely positives", found, "Use fscpu or fscpu-mi."))
@@ -226,11 +226,8 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     names = [column.name for column in engine.columns()]
     label = request["label"]
     rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
-    columns = match(names, wanted)
-    absent = [name for name in (*model.names, rule.column) if name not in names]
-    faults = [Fault(f"Column '{name}'", "not found in the table", did_you_mean(name, names)) for name in absent]
-    if not columns:
-        faults.append(Fault("Likely positives", "no identifier column is named", "Name some in keep."))
+    columns, faults = identifiers(names, wanted)
+    faults += absent((*model.names, rule.column), names) or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
     return engine.likely_positives(model, rule, columns)

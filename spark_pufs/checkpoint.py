@@ -27,6 +27,11 @@ class FolderKeeper:
         self._identity = dict(identity)
         self.where: str | None = folder.path
 
+    def check(self) -> None:
+        """Refuse a folder with another run's work, or with damaged work, unless it may be overwritten."""
+        if not self._overwrite:
+            self.load()
+
     def load(self) -> State | None:
         """The state of this run, or None before its first generation."""
         data = self._folder.read(CHECKPOINT)

@@ -129,7 +129,10 @@ def compare(config: Path, overrides: tuple[str, ...]) -> None:
 @CONFIG
 @OVERRIDES
 def check(config: Path, overrides: tuple[str, ...]) -> None:
-    """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?"""
+    """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?
+
+    Settings of fscpu, such as select.clusters, count where it is the method.
+    """
     loaded = load_config(config, overrides)
     with progress() as note:
         message = run_check(loaded, note)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable
 from functools import reduce
 from pathlib import Path
@@ -12,7 +11,7 @@ import click
 
 from spark_pufs.core.artificial import CONDITIONS
 from spark_pufs.core.artificial_rows import ArtificialRows
-from spark_pufs.core.bayes_net import Network, markov_blanket, parse_bif
+from spark_pufs.core.bayes_net import Network, markov_blanket, read_bif
 from spark_pufs.core.labelling import MAR_C, MCAR, SAR, SCAR, Mechanism
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.masking import masked
@@ -140,8 +139,7 @@ def _write(
 
 def _network(path: Path) -> Network:
     try:
-        data = path.read_bytes()
-        return parse_bif((gzip.decompress(data) if path.suffix == ".gz" else data).decode())
+        return read_bif(path.read_bytes())
     except (OSError, EOFError, UnicodeDecodeError) as error:
         fix = "Give the path of a BIF file, .bif or .bif.gz."
         raise DataError(Fault(f"Network '{path}'", f"cannot be read: {error}", fix)) from error

@@ -13,18 +13,17 @@ import yaml
 
 from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.config import EXAMPLE, RunConfig, resolved, settings_of
-from spark_pufs.core.schema import match
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.core.witness import changed_table
 from spark_pufs.counter import Counter
-from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.folder import RunFolder
 from spark_pufs.lock import held
 from spark_pufs.masking import masked
 from spark_pufs.mlflow_logging import Tracking
 from spark_pufs.output import selection_files
 from spark_pufs.request import Request
-from spark_pufs.run import check, check_table, execute, fingerprint, identity, prepare
+from spark_pufs.run import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
 from spark_pufs.selection import Selection
 from spark_pufs.table import Plan, pack
 
@@ -35,6 +34,7 @@ __all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
+SEARCHES = ("fscpu", "fscpu-mi")  # of clusters
 
 log = logging.getLogger("spark_pufs")
 
@@ -55,26 +55,34 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     tracking = _tracking(config)
     if tracking is not None:
         tracking.check()
-    if dry_run:
-        with opened(config, note) as engine:
-            return Report(None, plan_text(prepare(engine, request), config))
     folder = RunFolder(config.output.path)
+    if dry_run:
+        return Report(None, _planned(config, request, folder, note))
     with held(folder):
         return _select(config, request, folder, tracking, note)
+
+
+def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
+    """What a run would do, or the error that it would end with; nothing is written."""
+    if folder.local is not None and folder.local.is_file():
+        raise ConfigError(Fault(f"Output '{folder.path}'", "is a file, not a folder", "Name another output.path."))
+    with opened(config, note) as engine:
+        plan = _prepared(engine, config, request)
+        _done(config, plan, folder, FolderKeeper(folder, identity(plan, request), config.output.overwrite))
+        return plan_text(plan, config)
 
 
 def _select(
     config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
 ) -> Report:
-    overwrite, settings = config.output.overwrite, resolved(config)
     with opened(config, note) as engine:
-        plan = prepare(engine, request)
-        tables = [LIKELY] if config.output.likely_positives else []
-        if folder.check(fingerprint(plan, request), overwrite, tables):
+        plan = _prepared(engine, config, request)
+        keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
+        if _done(config, plan, folder, keeper):
             done = f"Already done: {folder.path} holds this selection of this table."
             return Report(None, done + _log(tracking, folder))
+        settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
-        keeper = FolderKeeper(folder, identity(plan, request), overwrite)
         selection = execute(engine, plan, request, note, keeper)
         written = {}
         if config.output.likely_positives:
@@ -88,10 +96,34 @@ def _select(
     return Report(selection, message + _log(tracking, folder))
 
 
+def _prepared(engine: SparkEngine, config: RunConfig, request: Request) -> Plan:
+    """The table and all that is to be written of it, found fit."""
+    if config.output.likely_positives:
+        _, faults = identifiers([column.name for column in engine.columns()], request.keep)
+        if faults:
+            raise DataError(faults)
+    return prepare(engine, request)
+
+
+def _done(config: RunConfig, plan: Plan, folder: RunFolder, keeper: FolderKeeper) -> bool:
+    """Whether this very run has finished here; what another run has left, finished or not, is refused."""
+    tables = [LIKELY] if config.output.likely_positives else []
+    if folder.check(fingerprint(plan, config.request()), config.output.overwrite, tables):
+        return True
+    keeper.check()
+    return False
+
+
 def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
-    """The cluster assumption on the features of a configuration, before any search; what to tell the user."""
+    """The cluster assumption on the features of a configuration, before any search; what to tell the user.
+
+    Rows are clustered as ``fscpu`` would do it, with its settings where it is the method.
+    """
+    asked = config.request()
+    check(asked)
+    options = asked.options if asked.method in SEARCHES else {}
+    request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
-        request = replace(config.request(), method="fscpu", k=None, propose_k=False, budget=None, options={})
         return str(check_table(engine, request))
 
 
@@ -132,7 +164,7 @@ def _check_likely(config: RunConfig) -> None:
     if not config.output.likely_positives:
         return
     setting = "Setting 'output.likely_positives'"
-    if config.select.method not in ("fscpu", "fscpu-mi"):
+    if config.select.method not in SEARCHES:
         fault = Fault(setting, f"method '{config.select.method}' makes no clusters", "Use fscpu or fscpu-mi.")
         raise ConfigError(fault)
     if not config.features.keep:
@@ -150,15 +182,24 @@ def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None]
     if not name:
         fault = Fault(f"Run directory '{folder.path}'", f"has no {CONFIG}", "Name the output.path of a run.")
         raise ConfigError(fault)
+    _only_selections(folder, name, data)
     # Where the run lies is what was asked for, whatever its settings say: it may have been moved.
     here = f"output.path={json.dumps(path)}"
     return run_select(settings_of(data, f"{folder.path}/{name}", RunConfig, [*overrides, here], EXAMPLE), note=note)
 
 
+def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
+    """Other jobs keep their settings in a file of the same name; they go on, or are done, when they are run again."""
+    for job, section in (("compare", b"compare:"), ("reproduce", b"run:")):
+        if any(line.startswith(section) for line in data.splitlines()):
+            fix = f"Run `spark-pufs {job} --config {folder.path}/{name}` again."
+            raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
+
+
 def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
     model = ClusterModel.from_dict(selection.details["model"])
-    keep = match([column.name for column in engine.columns()], request.keep)
+    keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
     rows = engine.likely_positives(model, request.label, keep)
     rows.write.parquet(folder.staged_table(LIKELY))
     written = folder.staged_rows(LIKELY)
@@ -169,10 +210,11 @@ def _write_likely(engine: SparkEngine, selection: Selection, request: Request, f
 
 
 def plan_text(plan: Plan, config: RunConfig) -> str:
-    """What a run would do."""
+    """What a run would do, if the method can be run on this table at all."""
     request = config.request()
     table = pack(plan, request)
     try:
+        rehearse(table, request)
         one_pass = Counter(table, request.pair_memory_mb).pairs_fit()
     finally:
         table.blocks.release()

@@ -10,7 +10,7 @@ import numpy as np
 
 from spark_pufs.core.bins import MAX_LEVELS
 from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.types import LabelRule
+from spark_pufs.types import LabelRule, column_name
 
 __all__ = ["Binning", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
 
@@ -87,10 +87,19 @@ def several(value: Any) -> tuple[Any, ...]:
 
 def _read(name: str, value: Any) -> Any:
     if name in _NAMES:
-        return several(value)
+        return tuple(map(column_name, several(value)))
     if name == "costs":
-        return {feature: _plain(cost) for feature, cost in (value or {}).items()}
-    return several(value) if isinstance(value, list | tuple) else _plain(value)
+        return {} if value is None else _by_name(value)
+    if name == "options":
+        return {option: _plain(setting) for option, setting in value.items()}
+    return several(value) if isinstance(value, list | tuple | np.ndarray) else _plain(value)
+
+
+def _by_name(costs: Any) -> Any:
+    """A mapping, such as a dict or a Series, as a dict of plain numbers; anything else as it is."""
+    if not hasattr(costs, "items"):
+        return costs
+    return {column_name(feature): _plain(cost) for feature, cost in costs.items()}
 
 
 def _plain(value: Any) -> Any:
@@ -102,7 +111,7 @@ def _faults(request: Request) -> list[Fault]:
     faults = [
         Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"For example {example}.")
         for name, what, ok, example in _RULES
-        if not ok(got := getattr(request, name))
+        if not ok(got := _value(request, name))
     ]
     faults += [
         Fault(
@@ -110,15 +119,22 @@ def _faults(request: Request) -> list[Fault]:
             f"the cost of '{name}' must be a number above 0, got {cost!r}",
             "Give a positive cost.",
         )
-        for name, cost in request.costs.items()
+        for name, cost in (request.costs.items() if isinstance(request.costs, Mapping) else ())
         if not is_positive(cost)
     ]
-    both = sorted(set(request.must) & set(request.never))
+    both = [name for name in request.must if name in request.never]
     if both:
         faults.append(
             Fault("Options 'must' and 'never'", f"both name {_names(both)}", "Name a feature in one of them.")
         )
     return faults
+
+
+def _value(request: Request, option: str) -> Any:
+    """What an option holds, by the name that users know it by."""
+    if option == "label":
+        return request.label.column
+    return getattr(request, "include" if option == "features" else option)
 
 
 def is_whole(value: Any, least: int, most: int | None = None) -> bool:
@@ -141,12 +157,27 @@ def _prior_ok(prior: Any) -> bool:
     return numbers and 0 < ends[0] <= ends[1] < 1
 
 
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_texts(values: Any) -> bool:
+    return not isinstance(values, str) and all(map(_is_text, values))
+
+
 def _names(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
+    ("label", "the name of a column", _is_text, "confirmed"),
+    ("method", "the name of a method", _is_text, "semi-jmi"),
+    *(
+        (option, "names of columns or patterns of them", _are_texts, "id*")
+        for option in ("features", *_NAMES)
+        if option != "include"
+    ),
     ("k", "a whole number of at least 1, auto or all", lambda v: v is None or is_whole(v, 1), "25"),
     ("budget", "a number above 0", lambda v: v is None or is_positive(v), "40"),
     ("seed", "a whole number of at least 0", lambda v: is_whole(v, 0), "7"),
@@ -156,5 +187,6 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
     ("stability", "0 or a whole number from 2 on", lambda v: is_whole(v, 0) and v != 1, "20"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
+    ("costs", "costs by name", lambda v: isinstance(v, Mapping), "{'age': 2}"),
     ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
 )

@@ -7,6 +7,7 @@ import json
 import platform
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib import metadata
@@ -18,14 +19,17 @@ import numpy as np
 from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.core.cluster_check import ClusterCheck
 from spark_pufs.core.mixture_batch import MixtureSettings
+from spark_pufs.core.profile import ProfileKernel
+from spark_pufs.core.schema import label_states, match
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, Keeper
+from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.folder import RunFolder
 from spark_pufs.local.engine import LocalEngine
 from spark_pufs.lock import held
 from spark_pufs.portrait import portrait
 from spark_pufs.request import Request
-from spark_pufs.selection import Feature, Selection
+from spark_pufs.selection import NOTHING_CHOSEN, Feature, Selection, few_labels
 from spark_pufs.selectors import method_named
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, compare_methods
@@ -36,11 +40,25 @@ from spark_pufs.selectors.sizes import sized
 from spark_pufs.selectors.task import make_task
 from spark_pufs.selectors.trial import ALL
 from spark_pufs.table import Plan, PUTable, inspect
+from spark_pufs.types import LabelRule
 from spark_pufs.version import __version__
 
-__all__ = ["check", "check_table", "compare_with", "execute", "fingerprint", "identity", "prepare", "select_with"]
+__all__ = [
+    "check",
+    "check_table",
+    "compare_with",
+    "execute",
+    "fingerprint",
+    "identifiers",
+    "identity",
+    "label_faults",
+    "prepare",
+    "rehearse",
+    "select_with",
+]
 
 IN_PROCESS = partial(LocalEngine, threads=1)
+FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
@@ -52,6 +70,7 @@ def select_with(engine: Engine, request: Request, checkpoint: str | Path | None 
     folder = RunFolder(checkpoint)
     with held(folder):
         keeper = FolderKeeper(folder, identity(plan, request))
+        keeper.check()
         selection = execute(engine, plan, request, keeper=keeper)
         keeper.clear()
     return selection
@@ -68,6 +87,26 @@ def prepare(engine: Engine, request: Request) -> Plan:
     plan = inspect(engine, request, method_named(request.method).numeric_only)
     limits_of(request, plan.features)
     return plan
+
+
+def rehearse(table: PUTable, request: Request) -> None:
+    """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
+    method, unread = method_named(request.method), Unread()
+    table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
+    counter, (limits, _) = Counter(table, request.pair_memory_mb), limits_of(request, table.names)
+    with suppress(RowsWanted):
+        method.run(Task(table, counter, limits, request, read_options(method, request.options), unread, IN_PROCESS))
+
+
+class RowsWanted(Exception):
+    """A method has found all else in order."""
+
+
+class Unread:
+    """In place of whatever brings rows: nothing may be asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RowsWanted
 
 
 def execute(
@@ -89,9 +128,14 @@ def execute(
         leaks = _leaks(task.table, task.counter)
     finally:
         task.table.blocks.release()
-    warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings)
+    warnings = (*plan.warnings, *leaks, *limit_warnings, *outcome.warnings, *_doubts(plan, outcome))
     outcome = replace(outcome, details={**outcome.details, **seen})
     return _selection(engine, plan, request, task.limits, outcome, warnings, time.perf_counter() - began)
+
+
+def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
+    few = (few_labels(plan.labels.positive),) if plan.labels.positive < FEW_LABELS else ()
+    return few if outcome.chosen else (*few, NOTHING_CHOSEN)
 
 
 def _evident(task: Task, method: Method) -> Outcome:
@@ -116,14 +160,39 @@ def _as_chosen(task: Task, outcome: Outcome) -> Task:
     return replace(task, request=request, limits=replace(task.limits, k=size))
 
 
-def check_table(engine: Engine, request: Request, clusters: int = 10, sample_mb: int = 16) -> ClusterCheck:
-    """Cluster the rows on all requested features and test whether that concentrates the labelled rows."""
-    plan = inspect(engine, request, numeric_only=True)
+def check_table(engine: Engine, request: Request) -> ClusterCheck:
+    """Cluster the rows on all requested features, as the request of fscpu says, and test whether that concentrates the
+    labelled rows."""
+    plan = prepare(engine, request)
     task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
-    rows, cleaning = draw_sample(task, rows_in(sample_mb, task))
+    options = task.options
+    settings = MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
+    rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
     everything = np.ones(len(plan.features), np.bool_)
-    counted, _ = count_clusters(task, everything, rows, cleaning, MixtureSettings(components=clusters))
+    counted, _ = count_clusters(task, everything, rows, cleaning, settings)
     return check_counts(counted, request.seed)
+
+
+def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:
+    """The columns that say which rows are likely positives, and what is wrong with them."""
+    if not keep:
+        return [], [Fault("Likely positives", "no identifier column is named", "Name some in keep.")]
+    columns = match(names, keep)
+    faults = [
+        Fault("Option 'keep'", f"'{name}' matches none of {len(names)} columns", did_you_mean(name, names))
+        for name in keep
+        if not match(names, [name])
+    ]
+    if "cluster" in columns:
+        faults.append(Fault("Option 'keep'", "'cluster' is the column that is added", "Rename the table's own."))
+    return columns, faults
+
+
+def label_faults(engine: Engine, rule: LabelRule) -> list[Fault]:
+    """Values of a table's label that the rule does not know; one pass over this column."""
+    kernel = ProfileKernel(0, 0)
+    labels = kernel.read(engine.source((), (), rule.column).scan(kernel, "labels")).labels
+    return label_states(labels, rule)[1]
 
 
 def compare_with(
@@ -206,6 +275,7 @@ def _selection(
 
 def _ranking(plan: Plan, limits: Limits, outcome: Outcome) -> tuple[Feature, ...]:
     chosen = set(outcome.chosen)
+    bound = dict.fromkeys(np.flatnonzero(limits.never).tolist(), "never") | dict.fromkeys(limits.must, "must")
     return tuple(
         Feature(
             name=plan.features[i],
@@ -214,7 +284,7 @@ def _ranking(plan: Plan, limits: Limits, outcome: Outcome) -> tuple[Feature, ...
             standard_error=float(outcome.errors[i]),
             selected=i in chosen,
             cost=float(limits.costs[i]),
-            notes=outcome.notes.get(i, ""),
+            notes="; ".join(note for note in (bound.get(i), outcome.notes.get(i)) if note),
         )
         for rank, i in enumerate(outcome.order(), start=1)
     )

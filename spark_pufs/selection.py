@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.masking import masked_texts
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 
     Table = TypeVar("Table", pd.DataFrame, DataFrame)
 
-__all__ = ["Feature", "Selection"]
+__all__ = ["NOTHING_CHOSEN", "Feature", "Selection", "absent", "few_labels"]
+
+NOTHING_CHOSEN = (
+    "No feature was chosen: table() ranks them; semi-jmi and other methods that rank choose as many as k says."
+)
 
 
 @dataclass(frozen=True)
@@ -90,7 +95,10 @@ class Selection:
         return pd.DataFrame(rows).astype({"rank": "Int64", "score": "Float64", "standard_error": "Float64"})
 
     def apply(self, table: Table) -> Table:
-        """The same table with the chosen features and the columns that are not features."""
+        """The same table with the chosen features, all of which it must have, and the columns that are not features."""
+        faults = absent(self.names, map(str, table.columns))
+        if faults:
+            raise DataError(faults)
         gone = {f.name for f in self.features if not f.selected} | set(self.dropped)
         kept = [name for name in table.columns if str(name) not in gone]
         if isinstance(table, pd.DataFrame):
@@ -123,7 +131,11 @@ class Selection:
         from spark_pufs.report import to_html, to_markdown
 
         text = to_markdown(self) if str(path).endswith(".md") else to_html(self)
-        Path(path).write_text(text, encoding="utf-8")
+        try:
+            Path(path).write_text(text, encoding="utf-8")
+        except OSError as error:
+            fix = "Name a file in a folder that is there and may be written."
+            raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {error.strerror}", fix)) from error
 
     def log_to_mlflow(self, experiment: str | None = None, tracking_uri: str | None = None) -> str:
         """One run of MLflow with parameters, metrics and files; its id. Logged again, it is the same run."""
@@ -134,3 +146,20 @@ class Selection:
     def __str__(self) -> str:
         chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"
+
+    __repr__ = __str__
+
+
+def few_labels(labelled: int) -> str:
+    """The warning of an answer that hangs on so few labelled rows."""
+    return f"Only {labelled:,} row{'' if labelled == 1 else 's'} labelled positive: expect changes with more labels."
+
+
+def absent(wanted: Iterable[str], names: Iterable[str]) -> list[Fault]:
+    """A fault for each column that is wanted and is not among the names of a table."""
+    there = set(names)
+    return [
+        Fault(f"Column '{name}'", "not found in the table", did_you_mean(name, there))
+        for name in wanted
+        if name not in there
+    ]

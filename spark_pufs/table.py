@@ -85,7 +85,7 @@ def inspect(engine: Engine, request: Request, numeric_only: bool = False) -> Pla
         states,
         features,
         dropped,
-        _warnings(schema, profile, labels, request),
+        _warnings(schema, profile, labels, request, features),
         source,
     )
 
@@ -232,16 +232,30 @@ def _nothing_left(dropped: Mapping[str, str]) -> Fault:
     return Fault("Option 'features'", f"all {len(dropped)} features were left out ({few})", "Include others.")
 
 
-def _warnings(schema: Schema, profile: Profile, labels: Labels, request: Request) -> tuple[str, ...]:
-    notes = []
+def _warnings(
+    schema: Schema, profile: Profile, labels: Labels, request: Request, features: tuple[str, ...]
+) -> tuple[str, ...]:
+    notes = [
+        f"Column '{name}': {kind}, nearly all different: an identifier? Put it into keep or exclude."
+        for name, kind in _identifiers(schema, profile).items()
+        if name in features
+    ]
     for i, name in enumerate(schema.numeric):
-        all_different = profile.distinct[i] > 0.9 * profile.rows > 0.9 * IDENTIFIER_ROWS
-        if all_different and profile.whole[i]:
-            notes.append(
-                f"Column '{name}': whole numbers, nearly all different: an identifier? Put it into keep or exclude."
-            )
         if profile.infinite[i]:
             notes.append(f"Column '{name}': {profile.infinite[i]:,} infinite values, counted in the outer bins.")
     if request.label.negative and not labels.negative:
         notes.append(f"Column '{schema.label}': no row has a value of label.negative.")
     return tuple(notes)
+
+
+def _identifiers(schema: Schema, profile: Profile) -> dict[str, str]:
+    """Columns that may number the rows, and what they hold."""
+    if profile.rows <= IDENTIFIER_ROWS:
+        return {}
+    many = 0.9 * profile.rows
+    numbers = zip(schema.numeric, profile.distinct, profile.whole, strict=True)
+    texts = zip(schema.text, profile.text_counts, strict=True)
+    return {
+        **{name: "whole numbers" for name, distinct, whole in numbers if whole and distinct > many},
+        **{name: "text" for name, counts in texts if len(counts or ()) > many},
+    }

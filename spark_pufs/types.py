@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ __all__ = [
     "Layout",
     "RawBatch",
     "Text",
+    "column_name",
 ]
 
 # The label axis of every count table.
@@ -39,6 +41,15 @@ class Column:
     type: str
 
 
+def column_name(name: Any) -> Any:
+    """A column's name as text, whatever a table of pandas calls it; what cannot be one stays as it is.
+
+    >>> column_name(3), column_name("a"), column_name(["a"])
+    ('3', 'a', ['a'])
+    """
+    return str(name) if isinstance(name, Hashable) and name is not None else name
+
+
 @dataclass(frozen=True)
 class LabelRule:
     """Which values of the label column mean what. Null is always unlabelled; ``"*"`` stands for all others."""
@@ -47,6 +58,9 @@ class LabelRule:
     positive: tuple[Any, ...] = (1,)
     negative: tuple[Any, ...] = ()
     unlabelled: tuple[Any, ...] = (0,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "column", column_name(self.column))
 
 
 @dataclass(frozen=True)

@@ -101,3 +101,12 @@ def test_a_disk_that_fills_up_during_a_search_costs_no_generation(
     (volume / "filler").unlink()
     again, whole = search(table, volume / "run"), search(table, None)
     assert (again.features, again.details) == (whole.features, whole.details)
+
+
+def test_a_method_without_a_search_does_not_take_a_searchs_work_away(tmp_path: Path) -> None:
+    FolderKeeper(RunFolder(tmp_path), IDENTITY).save(STATE)
+    before = (tmp_path / CHECKPOINT).read_bytes()
+    table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, None] * 50})
+    with pytest.raises(ConfigError, match="belongs to another run"):
+        spark_pufs.select(table, label="label", method="semi-mim", k=1, checkpoint=tmp_path)
+    assert (tmp_path / CHECKPOINT).read_bytes() == before

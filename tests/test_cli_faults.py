@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import spark_pufs.job
+from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.cli import run
 from spark_pufs.folder import RunFolder
 from spark_pufs.lock import held
@@ -33,9 +34,9 @@ def example(spark: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def select(source: Path, out: Path | str, *settings: str, config: str = CONF) -> int:
+def select(source: Path, out: Path | str, *settings: str, config: str = CONF, more: tuple[str, ...] = ()) -> int:
     words = [f"source.path={source}", f"output.path={out}", "select.k=2", *settings]
-    return run(["select", "--config", config, *[part for word in words for part in ("--set", word)]])
+    return run(["select", "--config", config, *[part for word in words for part in ("--set", word)], *more])
 
 
 def fails(capsys: pytest.CaptureFixture[str], code: int, expected: int) -> str:
@@ -237,3 +238,50 @@ def test_links_out_of_the_run_directory_are_refused(
     capsys.readouterr()
     said = fails(capsys, run(["resume", str(out)]), 2)
     assert f"error: Run directory '{out}': 'config.yaml' is a link to '{tmp_path}/config.yaml', outside." in said
+
+
+def stopped_search(out: Path) -> dict[str, bytes]:
+    """A folder as a search leaves it that was stopped; its files."""
+    FolderKeeper(RunFolder(out), {"request": {"method": "fscpu", "seed": 7}}).save({"generation": 3})
+    (out / "config.pending.yaml").write_text("as it was")
+    return {path.name: path.read_bytes() for path in out.iterdir()}
+
+
+@pytest.mark.parametrize("settings", [("select.method=fscpu",), ("select.method=semi-mim",)])
+def test_the_work_of_a_stopped_search_is_refused_and_stays_whole(
+    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: tuple[str, ...]
+) -> None:
+    before = stopped_search(tmp_path)
+    for more in ((), ("--dry-run",)):
+        said = fails(capsys, select(example / "table.parquet", tmp_path, *settings, more=more), 2)
+        assert f"error: Checkpoint in '{tmp_path}': belongs to another run: " in said
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert select(example / "table.parquet", tmp_path, "select.method=semi-mim", "output.overwrite=true") == 0
+    assert not {"checkpoint.npz", "config.pending.yaml"} & {path.name for path in tmp_path.iterdir()}
+
+
+def test_a_dry_run_ends_as_the_run_would(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("kept")
+    said = fails(capsys, select(example / "table.parquet", tmp_path / "file", more=("--dry-run",)), 2)
+    assert f"error: Output '{tmp_path}/file': is a file, not a folder. Name another output.path." in said
+    assert select(example / "table.parquet", tmp_path / "run") == 0
+    before = results(tmp_path / "run")
+    capsys.readouterr()
+    said = fails(capsys, select(example / "table.parquet", tmp_path / "run", "select.k=1", more=("--dry-run",)), 2)
+    assert f"error: Output '{tmp_path}/run': holds the results of another table, request or version." in said
+    said = fails(
+        capsys, select(example / "table.parquet", tmp_path / "new", "select.method=mint", more=("--dry-run",)), 3
+    )
+    assert "error: Column 'label': method 'mint' needs rows labelled negative, found none." in said
+    assert select(example / "table.parquet", tmp_path / "run", more=("--dry-run",)) == 0
+    assert results(tmp_path / "run") == before
+
+
+@pytest.mark.parametrize(("job", "section"), [("compare", "compare:\n  folds: 5"), ("reproduce", "run:\n  wave: 4")])
+def test_resume_names_the_command_of_another_job(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], job: str, section: str
+) -> None:
+    (tmp_path / "config.yaml").write_text(f"output:\n  path: x\n{section}\n")
+    said = fails(capsys, run(["resume", str(tmp_path)]), 2)
+    assert f"Run directory '{tmp_path}': holds a run of spark-pufs {job}. " in said
+    assert f"Run `spark-pufs {job} --config {tmp_path}/config.yaml` again." in said

@@ -20,7 +20,6 @@ from spark_pufs.masking import places_masked
 from spark_pufs.plain_yaml import MOST_VALUES, NotPlain, read_yaml
 from spark_pufs.run import check
 from spark_pufs.selectors.comparison import candidate
-from spark_pufs.studies.markov_blankets import StudyConfig
 from spark_pufs.studies.reproduce import ReproduceConfig, studies_of
 
 CONF = Path(__file__).parents[1] / "conf"
@@ -29,7 +28,6 @@ MODELS: dict[str, type[BaseModel]] = {
     "compare_methods.yaml": CompareConfig,
     "reproduce.yaml": ReproduceConfig,
     "reproduce_smoke.yaml": ReproduceConfig,
-    "markov_blankets.yaml": StudyConfig,
 }
 TEXTS = {name: (CONF / name).read_text(encoding="utf-8") for name in MODELS}
 TREES = {name: yaml.safe_load(text) for name, text in TEXTS.items()}

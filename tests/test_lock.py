@@ -29,7 +29,6 @@ from spark_pufs.errors import Busy, ConfigError, PufsError
 from spark_pufs.folder import RunFolder
 from spark_pufs.job import resume, run_select
 from spark_pufs.lock import LOCK, Holder, held
-from spark_pufs.studies.markov_blankets import StudyConfig, run_study
 from spark_pufs.studies.reproduce import ReproduceConfig, run_reproduce
 
 CHILD = """
@@ -40,7 +39,6 @@ with held(RunFolder(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
 """
-NETWORK = "network x { } variable a { type discrete [ 2 ] { t, f }; } probability ( a ) { table 0.4, 0.6; }"
 
 
 @contextmanager
@@ -192,13 +190,6 @@ def settings(out: Path) -> dict[str, Any]:
     return {"source": {"path": "nowhere"}, "label": {"column": "label"}, "output": {"path": str(out)}}
 
 
-def network(out: Path) -> StudyConfig:
-    bif = out.parent / "x.bif"
-    bif.write_text(NETWORK)
-    study = {"networks": [str(bif)], "sizes": [{"rows": 100, "labelled": 10}]}
-    return StudyConfig.model_validate({"study": study, "output": {"path": str(out)}})
-
-
 def stored(out: Path) -> str:
     out.mkdir(exist_ok=True)
     (out / "config.yaml").write_text(json.dumps(settings(out)))
@@ -212,7 +203,6 @@ ENTRIES: dict[str, Callable[[Path], Any]] = {
     "reproduce": lambda out: run_reproduce(
         ReproduceConfig.model_validate({"artificial_conditions": {}, "output": {"path": str(out)}})
     ),
-    "markov blankets": lambda out: run_study(network(out)),
     "checkpoint": lambda out: spark_pufs.select(table(), label="label", k=2, checkpoint=out),
     "write": lambda out: spark_pufs.select(table(), label="label", k=2).write(out),
 }

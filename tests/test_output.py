@@ -3,13 +3,14 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import spark_pufs
-from spark_pufs.errors import ConfigError, PufsError
+from spark_pufs.errors import ConfigError, DataError, PufsError
 from spark_pufs.output import RunFolder, write_selection
 
 
@@ -109,3 +110,42 @@ def test_apply_keeps_chosen_features_and_columns_that_are_none() -> None:
     selection = spark_pufs.select(table, label="label", keep=["id"], k=1)
     assert selection.names == ["a"]
     assert list(selection.apply(table).columns) == ["id", "a", "label"]
+
+
+def test_apply_asks_for_every_chosen_feature() -> None:
+    found, table = small(), pd.DataFrame({"aa": [1.0], "label": [1]})
+    assert found.names
+    with pytest.raises(DataError) as caught:
+        found.apply(table)
+    assert [fault.where for fault in caught.value.faults] == [f"Column '{name}'" for name in found.names]
+    assert str(caught.value.faults[0]) == "Column 'a': not found in the table. Did you mean 'aa'?"
+
+
+@pytest.mark.spark
+def test_apply_asks_for_every_chosen_feature_on_spark(spark: Any) -> None:
+    with pytest.raises(DataError, match="Column 'a': not found in the table"):
+        small().apply(spark.createDataFrame([(1.0, 1)], ["aa", "label"]))
+
+
+def test_columns_with_numbers_for_names() -> None:
+    table = pd.DataFrame({3: [0.0, 1.0] * 50, 4: [1.0, 2.0, 3.0, 4.0] * 25, 9: [0, 1] * 50})
+    selection = spark_pufs.select(table, label=9, features=[3, 4], must=[3], k=1)  # type: ignore[arg-type, list-item]
+    assert selection.names == ["3"]
+    assert list(selection.apply(table)) == [3, 9]
+
+
+def test_a_selection_shows_itself_in_a_line() -> None:
+    assert repr(small()) == str(small())
+    assert len(repr(small())) < 200
+
+
+def test_a_report_that_cannot_be_written(tmp_path: Path) -> None:
+    for path, why in ((tmp_path / "none" / "r.html", "No such file or directory"), (tmp_path, "Is a directory")):
+        with pytest.raises(ConfigError) as caught:
+            small().write_report(path)
+        fix = "Name a file in a folder that is there and may be written."
+        assert str(caught.value) == f"Report '{path}': cannot be written: {why}. {fix}"
+
+
+def test_the_package_lists_what_it_has() -> None:
+    assert set(spark_pufs.__all__) <= set(dir(spark_pufs))

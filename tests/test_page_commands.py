@@ -14,7 +14,6 @@ from spark_pufs.cli import app
 from spark_pufs.compare_job import EXAMPLE as COMPARE_EXAMPLE
 from spark_pufs.compare_job import CompareConfig
 from spark_pufs.config import RunConfig, load_settings
-from spark_pufs.studies.markov_blankets import StudyConfig
 from spark_pufs.studies.reproduce import ReproduceConfig
 
 # Commands of other people: that they exist is not for us to check.
@@ -25,7 +24,6 @@ MODELS = {
     "check": RunConfig,
     "compare": CompareConfig,
     "reproduce": ReproduceConfig,
-    "markov_blankets": StudyConfig,
 }
 JOBS = {"select_features": "select", "compare_methods": "compare"}
 
@@ -95,8 +93,7 @@ def check_submit(words: list[str]) -> None:
     job = ROOT / "jobs" / Path(words[place]).name
     assert job.is_file()
     assert Path(words[place]).parent.name == "jobs"
-    if job.stem != "markov_blankets":  # it has no command of its own
-        check_ours([JOBS.get(job.stem, job.stem), *words[place + 1 :]])
+    check_ours([JOBS.get(job.stem, job.stem), *words[place + 1 :]])
 
 
 def check_python(words: list[str]) -> None:

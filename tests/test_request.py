@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from spark_pufs.errors import ConfigError
@@ -34,6 +36,9 @@ LABEL = LabelRule("s")
         ("prior", (0.4, 0.2), "low and high, got (0.4, 0.2)"),
         ("prior", (0.1, 0.2, 0.3), "low and high, got (0.1, 0.2, 0.3)"),
         ("prior", "0.1", "low and high, got '0.1'"),
+        ("must", (None,), "must be names of columns or patterns of them, got (None,)"),
+        ("include", ("a", ["b"]), "Option 'features': must be names of columns or patterns of them, got ('a', ['b'])"),
+        ("costs", [1, 2], "Option 'costs': must be costs by name, got [1, 2]. For example {'age': 2}."),
         ("costs", {"a": 0.0}, "Option 'costs': the cost of 'a' must be a number above 0, got 0.0"),
     ],
 )
@@ -63,6 +68,36 @@ def test_one_fault(option: str, value: Any, message: str) -> None:
 )
 def test_the_ends_of_each_range_are_allowed(option: str, value: Any) -> None:
     assert getattr(Request(LABEL, "mim", **{option: value}), option) == value
+
+
+@pytest.mark.parametrize("column", [None, ["label"]])
+def test_a_label_that_names_no_column(column: Any) -> None:
+    with pytest.raises(ConfigError, match=r"Option 'label': must be the name of a column, got .* For example"):
+        Request.of(LabelRule(column), method="mim")
+
+
+@pytest.mark.parametrize("method", [None, 3])
+def test_a_method_that_is_no_name(method: Any) -> None:
+    with pytest.raises(ConfigError, match=f"Option 'method': must be the name of a method, got {method}."):
+        Request.of(LABEL, method=method)
+
+
+def test_columns_with_numbers_for_names() -> None:
+    given: dict[str, Any] = {name: [3, np.int64(4)] for name in ("include", "exclude", "keep", "must", "never")}
+    with pytest.raises(ConfigError, match="both name '3', '4'"):
+        Request.of(LabelRule(9), method="mim", **given)  # type: ignore[arg-type]
+    request = Request.of(LabelRule(9), method="mim", **given | {"never": 5}, costs={3: 2})  # type: ignore[arg-type]
+    assert request.label.column == "9"
+    assert (request.include, request.never, request.costs) == (("3", "4"), ("5",), {"3": 2})
+
+
+def test_costs_in_a_series_and_numbers_of_numpy() -> None:
+    costs = pd.Series({"a": 2.0, 3: 1.5})
+    request = Request.of(LABEL, method="fscpu", costs=costs, options={"clusters": np.int64(5)})
+    assert request.costs == {"a": 2.0, "3": 1.5}
+    assert type(request.options["clusters"]) is int
+    with pytest.raises(ConfigError, match="Option 'k': must be a whole number"):
+        Request.of(LABEL, method="mim", k=np.array([1, 2]))
 
 
 def test_faults_are_gathered() -> None:

@@ -6,6 +6,7 @@ features that a selector should return for it.
 
 from __future__ import annotations
 
+import gzip
 import math
 import re
 from collections.abc import Mapping
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 
 from spark_pufs.errors import DataError, Fault
 
-__all__ = ["Network", "Node", "marginal", "markov_blanket", "parse_bif", "sample", "targets"]
+__all__ = ["Network", "Node", "marginal", "markov_blanket", "parse_bif", "read_bif", "sample", "targets"]
+
+GZIP = b"\x1f\x8b"
 
 _VARIABLE = re.compile(r"variable\s+(\S+)\s*\{[^{}]*?discrete\s*\[\s*\d+\s*\]\s*\{([^}]*)\}", re.S)
 _PROBABILITY = re.compile(r"probability\s*\(\s*([^|)]+?)\s*(?:\|([^)]*))?\)\s*\{([^}]*)\}", re.S)
@@ -99,6 +102,11 @@ def parse_bif(text: str) -> Network:
     network = Network(nodes)
     network.order()
     return network
+
+
+def read_bif(data: bytes) -> Network:
+    """A network from the bytes of a BIF file, plain or gzip."""
+    return parse_bif((gzip.decompress(data) if data.startswith(GZIP) else data).decode())
 
 
 def markov_blanket(network: Network, name: str) -> set[str]:

@@ -71,15 +71,19 @@ def _code_some(columns: NDArray[np.float64], bins: Sequence[Bins], codes: NDArra
 
 
 def categories_by_count(counts: dict[str, int], most: int) -> tuple[tuple[str, ...], bool]:
-    """The ``most`` commonest values (ties by name) and whether others are pooled.
+    """The ``most`` commonest values (ties by name) and whether others are pooled; those seen once are the first to be.
 
     >>> categories_by_count({"b": 2, "a": 2, "c": 9, "d": 1}, most=2)
     (('c', 'a'), True)
+    >>> categories_by_count({"b": 1, "a": 1, "c": 9, "d": 1}, most=2)
+    (('c',), True)
     """
     ranked = sorted(counts, key=lambda value: (-counts[value], value))
     # Pooling a single value would rename it and save nothing.
-    pooled = len(ranked) > most + 1
-    return tuple(ranked[:most] if pooled else ranked), pooled
+    if len(ranked) <= most + 1:
+        return tuple(ranked), False
+    # Which of the values seen once come first by name is no reason to tell them from the others.
+    return tuple(value for value in ranked[:most] if counts[value] > 1), True
 
 
 def code_text(text: Text, bins: Bins) -> NDArray[np.uint8]:

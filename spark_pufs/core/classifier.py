@@ -16,6 +16,7 @@ Floats = NDArray[np.float64]
 ClassifierName = Literal["lightgbm", "hist-gradient-boosting"]
 CLASSIFIERS = ("auto", "lightgbm", "hist-gradient-boosting")
 TREES = 100
+MOST_SEEDS = 2**31  # LightGBM takes 32 bits with a sign
 
 
 def classifier_named(wanted: str) -> str:
@@ -43,6 +44,7 @@ def held_out_scores(
 
     ``depth`` bounds the trees; None leaves that to the library.
     """
+    seed %= MOST_SEEDS
     model = _lightgbm(trees, depth, seed) if name == "lightgbm" else _histograms(categorical, trees, depth, seed)
     if name == "lightgbm":
         model.fit(train, labelled, categorical_feature=categorical or "auto")

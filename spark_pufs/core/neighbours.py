@@ -19,6 +19,7 @@ CHUNK_BYTES = 2**25  # distances in memory at once
 UNITS = 64  # blocks that rows are cut into where they are many
 LEAST = 256  # rows of the smallest block
 SPARE = 8  # candidates beyond k whose distance is taken again without cancellation
+ROUNDING = 16 * np.finfo(np.float64).eps  # of a distance by a matrix product, per feature and square of a value
 
 
 def blocks_of(rows: int) -> list[State]:
@@ -59,8 +60,23 @@ def _nearest(X: Floats, norms: Floats, start: int, end: int, k: int) -> tuple[In
     kept = min(k + SPARE, len(X) - 1)
     near = np.sort(np.argpartition(distance, kept - 1, axis=1)[:, :kept], axis=1)
     square = ((X[near] - X[start:end, None]) ** 2).sum(axis=2)
-    order = np.argsort(square, axis=1, kind="stable")[:, :k]
-    return np.take_along_axis(near, order, 1), np.take_along_axis(square, order, 1)
+    order = np.argsort(square, axis=1, kind="stable")
+    near, square = np.take_along_axis(near, order, 1), np.take_along_axis(square, order, 1)
+    if kept == len(X) - 1:  # every row was looked at
+        return near[:, :k], square[:, :k]
+    doubt = ROUNDING * X.shape[1] * norms.max()  # what cancellation may hide
+    for row in np.flatnonzero(square[:, -1] - square[:, k - 1] <= doubt).tolist():  # others may be as near as the k-th
+        own = start + row
+        close = np.flatnonzero(distance[row] <= square[row, k - 1] - norms[own] + doubt)
+        near[row, :k], square[row, :k] = _first_of_equals(X, own, close, k)
+    return near[:, :k], square[:, :k]
+
+
+def _first_of_equals(X: Floats, own: int, rows: NDArray[np.intp], k: int) -> tuple[Ints, Floats]:
+    """The k nearest to row ``own`` among ``rows``, which are in order: indices and squared distances, (k,) each."""
+    square = ((X[rows] - X[own]) ** 2).sum(axis=1)
+    order = np.argsort(square, kind="stable")[:k]
+    return rows[order], square[order]
 
 
 def squared_distances(left: Floats, right: Floats) -> Floats:

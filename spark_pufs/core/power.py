@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Final, TypedDict
 
 import numpy as np
@@ -79,9 +80,9 @@ class SampleSize:
 
     def __str__(self) -> str:
         rows = f"{self.rows:,} rows with this labelled share"
-        labelled = f"or {self.labelled:,} positives labelled in these rows"
-        if self.labelled is None:
-            labelled = "labels alone cannot reach it in these rows"
+        labelled = "labels alone cannot reach it in these rows"
+        if self.labelled is not None:
+            labelled = f"or {self.labelled:,} positives labelled in these rows"
         return f"power {self.target:g} for an effect of {self.effect:g} nats: {rows}, {labelled}"
 
 
@@ -107,7 +108,7 @@ class PowerReport:
         for found, need in zip(self.powers, self.needs, strict=True):
             span = _span(found.power, found.best)
             labelled = "not reachable" if need.labelled is None else f"{need.labelled:,}"
-            lines.append(f"{found.effect:>8g} {span:>15} {need.rows:>15,} {labelled:>15}")
+            lines.append(f"{found.effect:>8.3g} {span:>15} {need.rows:>15,} {labelled:>15}")
         return "\n".join(lines)
 
 
@@ -181,7 +182,7 @@ def power(
     - ``prior``: believed share of positives among all rows, or a range (low, high).
     - ``labelled``, ``negatives``: rows labelled positive, and rows labelled negative.
     - ``rows``: all rows, labelled or not.
-    - ``effect``: mutual information of feature and class in nats; at most 0.693.
+    - ``effect``: mutual information of feature and class in nats; at most the entropy of the class.
     - ``alpha``: significance level of the test.
     - ``levels``: values (bins) of the feature.
     - ``conditions``: combinations of values of other features that are held fixed; 1 for none.
@@ -189,7 +190,8 @@ def power(
     >>> print(power(prior=0.05, labelled=100, rows=10_000, effect=0.003))
     power 0.784 for an effect of 0.003 nats (y0, kappa 0.192)
     """
-    _check(alpha=alpha, levels=levels, conditions=conditions, effect=effect)
+    _check_numbers(labelled=labelled, rows=rows, negatives=negatives)
+    _check(prior, alpha=alpha, levels=levels, conditions=conditions, effect=effect)
     surrogate, ends = _kappas(prior, labelled, negatives, rows)
     df = (levels - 1) * conditions
     worst, best = (float(g_power(effect, rows, alpha=alpha, df=df, kappa=k)) for k in ends)
@@ -218,7 +220,8 @@ def sample_size(
     >>> need.rows, need.labelled
     (10365, 104)
     """
-    _check(alpha=alpha, levels=levels, conditions=conditions, effect=effect, target=target)
+    _check_numbers(labelled=labelled, rows=rows, negatives=negatives, target=target)
+    _check(prior, alpha=alpha, levels=levels, conditions=conditions, effect=effect, target=target)
     _, ends = _kappas(prior, labelled, negatives, rows)
     df = (levels - 1) * conditions
     needed = g_sample_size(effect, target, alpha=alpha, df=df, kappa=ends[0])
@@ -240,7 +243,7 @@ def power_report(
 ) -> PowerReport:
     """Power, and what ``target`` takes in rows or labelled positives, for one or several effects; prints as a table.
 
-    - ``effect``: nats, one or several; 0.001 to 0.1 by default.
+    - ``effect``: nats, one or several; by default those from 0.001 to 0.1 that the prior allows.
     - ``prior``, ``labelled``, ``rows``, ``alpha``, ``levels``, ``target``: as in ``power`` and ``sample_size``.
 
     >>> print(power_report(prior=0.05, labelled=100, rows=10_000, effect=[0.003, 0.01]))
@@ -249,7 +252,7 @@ def power_report(
        0.003           0.784          10,365             104
         0.01               1           3,110              32
     """
-    effects = EFFECTS if effect is None else (effect,) if isinstance(effect, int | float) else tuple(effect)
+    effects = _possible(prior) if effect is None else (effect,) if isinstance(effect, int | float) else tuple(effect)
     table: _Table = {"prior": prior, "labelled": labelled, "rows": rows, "alpha": alpha, "levels": levels}
     powers = tuple(power(**table, effect=size) for size in effects)
     needs = tuple(sample_size(**table, effect=size, target=target) for size in effects)
@@ -278,10 +281,43 @@ def _kappas(prior: Prior, labelled: int, negatives: int, rows: int) -> tuple[Sur
     return surrogate, kappa_ends("mar-c", surrogate, prior, share)
 
 
-def _check(*, alpha: float, levels: int, conditions: int, effect: float, target: float | None = None) -> None:
+def _possible(prior: Prior) -> tuple[float, ...]:
+    """The usual effects that a class can have, or the largest one where it has none of them."""
+    most = _entropy(prior)
+    return tuple(effect for effect in EFFECTS if effect <= most) or (most,)
+
+
+def _entropy(prior: Prior) -> float:
+    """Of the class, in nats; over a range of the prior the largest."""
+    ends = prior if isinstance(prior, tuple) else (prior, prior)
+    if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
+        found = f"must be a number or a range (low, high), got {prior!r}"
+        raise ConfigError(Fault("prior", found, "Give the believed share of positives, e.g. 0.05."))
+    low, high = prior_ends(prior)
+    p = min(max(0.5, low), high)
+    return -p * math.log(p) - (1 - p) * math.log1p(-p)
+
+
+def _check_numbers(**given: object) -> None:
+    faults = [
+        Fault(name, f"must be a number, got {value!r}", "Give a number.")
+        for name, value in given.items()
+        if not isinstance(value, Real)
+    ]
+    if faults:
+        raise ConfigError(faults)
+
+
+def _check(
+    prior: Prior, *, alpha: float, levels: int, conditions: int, effect: float, target: float | None = None
+) -> None:
+    _check_numbers(alpha=alpha, levels=levels, conditions=conditions, effect=effect)
+    most = _entropy(prior)
     tests = {
-        # I(X;Y) cannot exceed the entropy of a binary class.
-        ("effect", effect, "lie in (0, 0.693]", "Give it in nats."): 0 < effect <= math.log(2),
+        # I(X;Y) cannot exceed the entropy of the class.
+        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats; a class holds no more."): (
+            0 < effect <= most * (1 + 1e-9)
+        ),
         ("alpha", alpha, "lie in (0, 1)", "Give e.g. 0.05."): 0 < alpha < 1,
         ("levels", levels, "be at least 2", "Give the number of values of the feature."): levels >= 2,
         ("conditions", conditions, "be at least 1", "Give 1 for none."): conditions >= 1,

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from numbers import Real
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -132,9 +133,9 @@ def score_counts(n: Counts, rho: Rho, beta: float = 1.0, level: float = 0.95) ->
     >>> round(score_counts(Counts(rows=1000, predicted=144, labelled=30, both=24), rho=0.3).f.value, 3)
     0.656
     """
-    if not 0 < beta < math.inf:
-        raise ConfigError(Fault("beta", f"must be positive, got {beta}", "Give e.g. 1."))
-    sure, verdict, least = belief(rho), _verdict(n), n.labelled / n.rows
+    if not (isinstance(beta, Real) and 0 < beta < math.inf):
+        raise ConfigError(Fault("beta", f"must be positive, got {beta!r}", "Give e.g. 1."))
+    sure, verdict, least = _belief(rho, "rho"), _verdict(n), n.labelled / n.rows
     if verdict == NO_LABEL:
         return PUScores(_NAN, _NAN, _NAN, _NAN, beta, rho, n, verdict, ())
     if sure.high < least:
@@ -180,8 +181,16 @@ def pu_auc(score: ArrayLike, labelled: ArrayLike, pi: Rho | None = None, level: 
     if m == 0 or n == 0:
         return PUAuc(_NAN, None if pi is None else _NAN, m, n, NO_LABEL if m == 0 else NO_OTHER, ())
     auc = _auc(values[marked], values[~marked], level)
-    corrected, warnings = (None, ()) if pi is None else _corrected(auc, belief(pi, "pi"))
+    corrected, warnings = (None, ()) if pi is None else _corrected(auc, _belief(pi, "pi"))
     return PUAuc(auc, corrected, m, n, CONSTANT if np.ptp(values) == 0 else SCORED, warnings)
+
+
+def _belief(share: Rho, where: str) -> Belief:
+    ends = share if isinstance(share, tuple) else vars(share).values() if isinstance(share, Beta) else (share, share)
+    if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
+        found = f"must be a number, a range (low, high) or a Beta, got {share!r}"
+        raise ConfigError(Fault(where, found, "Give e.g. 0.3 or (0.2, 0.4)."))
+    return belief(share, where)
 
 
 def _verdict(n: Counts) -> str:
@@ -252,6 +261,17 @@ def _corrected(auc: Estimate, pi: Belief) -> tuple[Estimate, tuple[str, ...]]:
 
 def _flags(values: ArrayLike, where: str) -> Flags:
     raw = np.asarray(values)
-    if raw.ndim != 1 or len(raw) == 0 or not np.isin(raw, (0, 1)).all():
+    if raw.ndim != 1 or len(raw) == 0:
         raise DataError(Fault(where, f"expected 0 and 1 in one dimension, got shape {raw.shape}", "Pass flags."))
+    strange = _strange(raw)
+    if strange:
+        some = ", ".join(list(dict.fromkeys(map(repr, strange)))[:3])
+        raise DataError(Fault(where, f"expected 0 and 1, found {some} in {len(strange):,} rows", "Pass flags."))
     return raw.astype(np.bool_)
+
+
+def _strange(raw: NDArray[Any]) -> list[Any]:
+    """Values that are no flags."""
+    if raw.dtype.kind in "biuf":
+        return list(raw[(raw != 0) & (raw != 1)].tolist())
+    return [value for value in raw.tolist() if not (isinstance(value, Real | np.bool_) and value in (0, 1))]

@@ -47,8 +47,9 @@ class Stability:
 
     @property
     def depends_on_draw(self) -> bool:
-        """Whether a user must be warned: the index cannot be shown to be better than poor, or is not defined."""
-        return not self.low >= POOR
+        """Whether a user must be warned: the index cannot be shown to be better than poor. It is not defined where runs
+        select nothing, which tells nothing, or everything, which no draw can change."""
+        return not (self.low >= POOR or (self.frequency.all() and math.isnan(self.index)))
 
     def __str__(self) -> str:
         if math.isnan(self.index):

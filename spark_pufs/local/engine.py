@@ -66,7 +66,9 @@ class LocalEngine:
         return found
 
     def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
-        with threadpool_limits(1), ThreadPoolExecutor(self._threads or os.cpu_count()) as pool:
+        # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
+        threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
+        with threadpool_limits(1), threads as pool:
             return list(pool.map(partial(function, shared), units))
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:

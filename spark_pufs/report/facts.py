@@ -24,7 +24,7 @@ def facts_of(selection: Selection) -> dict[str, Any]:
     """What both reports tell; every list is bounded, and ``more_of`` says how much is not shown."""
     chosen = [feature for feature in selection.features if feature.selected]
     others = [feature for feature in selection.features if not feature.selected]
-    warnings, dropped = list(selection.warnings), list(selection.dropped.items())
+    warnings, dropped = words.warnings_of(selection), list(selection.dropped.items())
     details = selection.details
     return {
         "selection": selection,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from spark_pufs.core.schema import match
 from spark_pufs.core.stability import GOOD, POOR
+from spark_pufs.selection import NOTHING_CHOSEN, few_labels
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
@@ -28,6 +29,7 @@ __all__ = [
     "short",
     "sure",
     "twins",
+    "warnings_of",
 ]
 
 Tone = Literal["good", "fair", "poor"]
@@ -159,6 +161,12 @@ def sure(selection: Selection) -> list[Sign]:
     return [*_stability_sign(selection), *_check_sign(selection), *_border_sign(selection), *_doubts(selection)]
 
 
+def warnings_of(selection: Selection) -> list[str]:
+    """The warnings that the headline and ``sure`` do not tell already."""
+    told = (few_labels(selection.facts["labelled_positive"]), NOTHING_CHOSEN)
+    return [warning for warning in selection.warnings if warning not in told]
+
+
 def score_words(selection: Selection) -> str:
     """What a score is, in one sentence."""
     theta = selection.details.get("theta")
@@ -204,7 +212,9 @@ def _stability_sign(selection: Selection) -> list[Sign]:
     told = selection.details.get("stability")
     if not told:
         return []
-    low, index = (_or_zero(told[key]) for key in ("low", "nogueira"))
+    if told["nogueira"] is None or math.isnan(told["nogueira"]):
+        return [Sign("fair", f"Stability over {told['runs']} resampled runs says nothing: {told['verdict']}.")]
+    low, index = told["low"], told["nogueira"]
     tone: Tone = "good" if index >= GOOD and low >= POOR else "fair" if low >= POOR else "poor"
     figure = f"{fixed(told['nogueira'])} ({fixed(told['low'])} to {fixed(told['high'])})"
     return [Sign(tone, f"Stability {figure} over {told['runs']} resampled runs: {told['verdict']}.")]
@@ -237,10 +247,10 @@ def _border_sign(selection: Selection) -> list[Sign]:
 
 
 def _doubts(selection: Selection) -> list[Sign]:
-    labelled, warnings = selection.facts["labelled_positive"], len(selection.warnings)
+    labelled, warnings = selection.facts["labelled_positive"], len(warnings_of(selection))
     doubts = []
     if labelled < FEW_LABELS:
-        doubts.append(Sign("poor", f"Only {_rows(labelled)} labelled positive: expect changes with more labels."))
+        doubts.append(Sign("poor", few_labels(labelled)))
     if warnings:
         doubts.append(Sign("fair", f"{warnings:,} warning{'s' if warnings > 1 else ''} to look at."))
     return doubts

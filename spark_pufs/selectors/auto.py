@@ -16,6 +16,7 @@ import numpy as np
 
 from spark_pufs.core.classifier import CLASSIFIERS
 from spark_pufs.counter import Counter
+from spark_pufs.errors import DataError, Fault
 from spark_pufs.selectors.base import Method, Option, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, TooFewLabels, compare_methods
 from spark_pufs.selectors.options import one_of, whole
@@ -47,9 +48,12 @@ def method(family: Mapping[str, Method]) -> Method:
     """``auto`` over the methods in ``family``."""
 
     def run(task: Task) -> Outcome:
-        known = [name for name in task.options["methods"] if name in family]
+        from spark_pufs.selectors import method_named
+
+        for name in task.options["methods"]:
+            method_named(name)
         protocol = Protocol(*(task.options[name] for name in ("folds", "repeats", "rows", "classifier")))
-        candidates = [Candidate(name, QUICK.get(name, {})) for name in known]
+        candidates = [Candidate(name, QUICK.get(name, {})) for name in task.options["methods"]]
         try:
             comparison = compare_methods(task, [*candidates, Candidate(ALL)], protocol)
         except TooFewLabels:
@@ -77,7 +81,11 @@ def _by_labels(task: Task) -> Choice:
 
 def choose(comparison: Comparison, names: Mapping[str, str]) -> Choice:
     """From the standings to a choice; ``names``: the method behind each name of a standing."""
-    own = [one for one in comparison.standings if one.method in comparison.aucs and one.method in names]
+    tried = [one for one in comparison.standings if one.method in names]
+    own = [one for one in tried if one.method in comparison.aucs]
+    if not own:
+        found = f"{tried[0].method} {tried[0].note.rstrip('.')}"
+        raise DataError(Fault("Option 'methods'", found, "Name a method that fits this table: see methods()."))
     best = own[0]
     facts = f"{names[best.method]} has the best held-out PU-AUC, {best.auc:.3f} +- {best.auc_error:.3f}"
     clusters = next((one.method for one in own if names[one.method] == "fscpu"), None)
@@ -106,9 +114,7 @@ def _within(comparison: Comparison, best: str, other: str, errors: float) -> boo
 
 def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapping[str, Any]) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
-    first = _task_of(task, family[choice.methods[0]])
-    resized, sizes, warnings = sized(first) if not family[choice.methods[0]].own_size else (first, {}, ())
-    task = replace(task, limits=replace(task.limits, k=resized.limits.k), request=_like(task, resized))
+    task, sizes, warnings = _sized(task, family[choice.methods[0]])
     outcomes = [_outcome(task, family[name]) for name in choice.methods]
     shown = " + ".join(choice.methods)
     choice_facts = {"choice": {"method": shown, "methods": list(choice.methods), "why": choice.why}}
@@ -120,8 +126,18 @@ def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapp
     )
 
 
-def _like(task: Task, resized: Task) -> Any:
-    return replace(task.request, k=resized.request.k, propose_k=resized.request.propose_k)
+def _sized(task: Task, chosen: Method) -> tuple[Task, dict[str, Any], tuple[str, ...]]:
+    """The task with the number of features proposed for the method, if one was; else its limits stay as asked for."""
+    if chosen.own_size:
+        return task, {}, ()
+    own = _task_of(task, chosen)
+    resized, sizes, warnings = sized(own)
+    if own.table is not task.table:
+        own.table.blocks.release()
+    if not sizes:
+        return task, {}, warnings
+    request = replace(task.request, k=resized.request.k, propose_k=False)
+    return replace(task, limits=replace(task.limits, k=resized.limits.k), request=request), sizes, warnings
 
 
 def _task_of(task: Task, chosen: Method) -> Task:
@@ -167,8 +183,12 @@ def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Ou
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
 
 
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
+
+
 _OPTIONS = {
-    "methods": Option(CANDIDATES, "names of methods", lambda v: isinstance(v, list | tuple) and len(v) > 0),
+    "methods": Option(CANDIDATES, "names of methods", _are_names),
     "folds": whole(5, 2, 20),
     "repeats": whole(1, 1, 20),
     "rows": whole(10_000, 100),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,16 @@ from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Request
 from spark_pufs.table import PUTable
 
-__all__ = ["Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
+__all__ = ["COMMON", "Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
+
+# What a user may give besides a method's own options: fields of a request by the names they have in ``select``.
+_RENAMED = {
+    "include": ("features",),
+    "label": ("label", "positive", "negative", "unlabelled"),
+    "propose_k": (),
+    "options": (),
+}
+COMMON = tuple(name for field in fields(Request) for name in _RENAMED.get(field.name, (field.name,)))
 
 _ROUNDING = 1e-12  # costs of 0.1, 0.1 and 0.1 fit a budget of 0.3
 
@@ -51,9 +60,20 @@ class Limits:
             return first
         if len(chosen) >= self.k:
             return np.zeros_like(free)
-        left = self.budget - self.costs[chosen].sum()
-        affordable: NDArray[np.bool_] = self.costs <= left * (1 + 1e-12)
+        affordable: NDArray[np.bool_] = self.costs[chosen].sum() + self.costs <= self.ceiling
         return free & affordable
+
+    @property
+    def ceiling(self) -> float:
+        """What costs may sum to: the budget, and what their sum may be off by rounding."""
+        return self.budget * (1 + _ROUNDING)
+
+    def most(self) -> int:
+        """As many features as can be chosen together: those of ``must``, then the cheapest."""
+        free: NDArray[np.bool_] = ~self.never
+        free[list(self.must)] = False
+        totals = np.cumsum([*self.costs[list(self.must)], *np.sort(self.costs[free])])
+        return min(self.k, int((totals <= self.ceiling).sum()))
 
 
 @dataclass(frozen=True)
@@ -106,9 +126,9 @@ class Method:
 
 def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """The method's options with defaults filled in; unknown names and bad values are one error."""
-    known = {*method.options, *Request.__dataclass_fields__} - {"options"}
+    known = {*method.options, *COMMON}
     faults = [
-        Fault(f"Option '{name}'", f"is not an option of method '{method.name}'", did_you_mean(name, known))
+        Fault(f"Option '{name}'", f"is not an option of method '{method.name}'", did_you_mean(name.lower(), known))
         for name in given
         if name not in method.options
     ]
@@ -132,6 +152,8 @@ def limits_of(request: Request, names: tuple[str, ...]) -> tuple[Limits, tuple[s
     place = {name: i for i, name in enumerate(names)}
     for pattern, cost in request.costs.items():
         costs[[place[name] for name in match(names, [pattern])]] = cost
+    for name in place.keys() & request.costs.keys():  # a name counts for more than any glob
+        costs[place[name]] = request.costs[name]
     must = tuple(place[name] for name in match(names, request.must))
     never = np.zeros(len(names), bool)
     never[[place[name] for name in match(names, request.never)]] = True
@@ -161,10 +183,10 @@ def _check(limits: Limits, names: tuple[str, ...]) -> None:
         found = f"names {len(must)} features, k is {limits.k}"
         raise ConfigError(Fault("Option 'must'", found, "Raise k or name fewer."))
     total = float(limits.costs[must].sum())
-    if total > limits.budget * (1 + _ROUNDING):
+    if total > limits.ceiling:
         found = f"its features cost {total:g}, the budget is {limits.budget:g}"
         raise ConfigError(Fault("Option 'must'", found, "Raise the budget or name fewer."))
     cheapest = int(np.argmin(np.where(limits.never, np.inf, limits.costs)))
-    if limits.budget < limits.costs[cheapest]:
+    if limits.costs[cheapest] > limits.ceiling:
         fix = f"'{names[cheapest]}' costs {limits.costs[cheapest]:g}."
         raise ConfigError(Fault("Option 'budget'", f"{limits.budget:g} pays for no feature", fix))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,59 +26,57 @@ from spark_pufs.selectors.options import number, one_of, whole
 from spark_pufs.selectors.sampling import Rows, draw_rows
 from spark_pufs.selectors.scored import by_score
 
-__all__ = ["METHODS", "score_rows"]
-
-KERNELS: dict[str, Callable[..., Scored]] = {
-    "mrmr-ufs": mrmr_ufs,
-    "sselect": sselect,
-    "jsfs": jsfs,
-    "es-mcrfs": es_mcrfs,
-    "rfs": rfs,
-    "jelsr": jelsr,
-    "ndfs": ndfs,
-    "rrpc": rrpc,
-    "cls": cls,
-    "semifs": semifs,
-    "fw-semifs": fw_semifs,
-}
-FORWARD = ("rrpc", "fw-semifs")  # these choose feature by feature, so they need the limits
-COUNTED = ("mrmr-ufs", "es-mcrfs")  # these are told how many features are wanted
+__all__ = ["METHODS"]
 
 
-def score_rows(shared: State, unit: State) -> State:
-    """One kernel on the rows, sorted by content first: neither the order of rows nor that of columns tells."""
-    rows, columns = canonical_order(shared["X"], shared["label"])
+@dataclass(frozen=True)
+class Kernel:
+    """``score(X, label, rng, **options)``, and what it is told besides the method's options.
+
+    ``forward``: it chooses feature by feature and is told which are free; ``counted``: how many are wanted.
+    """
+
+    score: Callable[..., Scored]
+    forward: bool = False
+    counted: bool = False
+
+
+def score_rows(kernel: Kernel, shared: State, unit: State) -> State:
+    """The kernel on the rows, sorted by content first: neither the order of rows nor that of columns tells."""
+    open_ = np.flatnonzero(~unit["never"] | (not kernel.counted))  # a feature never chosen takes no place
+    rows, columns = canonical_order(shared["X"][:, open_], shared["label"])
+    columns = open_[columns]
+    limits = _limits(unit, columns)
     options = dict(unit["options"])
-    if unit["method"] in FORWARD:
-        options["free"] = _limits(unit, columns).open
-    if unit["method"] in COUNTED:
-        options["select"] = unit["k"]
+    if kernel.forward:
+        options["free"] = limits.open
+    if kernel.counted:
+        options["select"] = limits.most()
     rng = np.random.default_rng(unit["seed"])
     X = shared["X"][rows][:, columns]
-    found = KERNELS[unit["method"]](X, shared["label"][rows], rng, **options)
-    scores = np.empty(len(columns))
+    found = kernel.score(X, shared["label"][rows], rng, **options)
     # Where copies compete for one place their scores differ on purpose.
-    scores[columns] = settled(found.scores if unit["method"] in FORWARD + COUNTED else tied(found.scores, X))
+    compete = kernel.forward or kernel.counted
+    scores = np.full(len(unit["never"]), found.scores.min())
+    scores[columns] = settled(found.scores if compete else tied(found.scores, X))
     order = np.array([] if found.order is None else columns[list(found.order)], np.int64)
     return {"scores": scores, "order": order, "objective": np.array(found.objective)}
 
 
 def _limits(unit: State, columns: np.ndarray[Any, np.dtype[np.intp]]) -> Limits:
     """The limits in terms of sorted columns."""
-    place = np.argsort(columns)
-    must = tuple(int(place[feature]) for feature in unit["must"])
+    must = tuple(np.flatnonzero(np.isin(columns, unit["must"])).tolist())
     return Limits(unit["k"], unit["costs"][columns], float(unit["budget"]), must, unit["never"][columns])
 
 
-def _run(name: str, task: Task) -> Outcome:
+def _run(kernel: Kernel, task: Task) -> Outcome:
     rows = draw_rows(task, task.options["rows"])
     options = {option: value for option, value in task.options.items() if option != "rows"}
     limits = task.limits
     found = in_one_task(
         task,
-        score_rows,
+        partial(score_rows, kernel),
         rows,
-        method=name,
         options=options,
         k=limits.k,
         costs=limits.costs,
@@ -85,7 +84,7 @@ def _run(name: str, task: Task) -> Outcome:
         must=list(limits.must),
         never=limits.never,
     )
-    chosen = found["order"].tolist() if name in FORWARD else by_score(found["scores"], limits)
+    chosen = found["order"].tolist() if kernel.forward else by_score(found["scores"], limits)
     return Outcome(chosen, found["scores"], np.zeros(len(found["scores"])), details=_details(rows, found))
 
 
@@ -110,7 +109,7 @@ METHODS = (
         "features worth having vary smoothly over neighbouring rows",
         f"{ONE_TASK}; neighbours of rows, eigenvectors of features x features",
         "no label can be trusted; a baseline of the FSCPU paper",
-        partial(_run, "mrmr-ufs"),
+        partial(_run, Kernel(mrmr_ufs, counted=True)),
         {"rows": whole(4000, 2), "neighbours": whole(5)},
         numeric_only=True,
     ),
@@ -120,7 +119,7 @@ METHODS = (
         "classes are clusters; a single threshold at the mean tells them apart",
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
-        partial(_run, "sselect"),
+        partial(_run, Kernel(sselect)),
         {
             "rows": whole(4000, 2),
             "neighbours": whole(5),
@@ -135,12 +134,12 @@ METHODS = (
         "classes are separated by a plane, and it runs where rows are few",
         f"{ONE_TASK}; a features x features inverse at each of up to 100 steps",
         "few features matter and their effects add up; a baseline of the FSCPU paper",
-        partial(_run, "jsfs"),
+        partial(_run, Kernel(jsfs)),
         {
-            "rows": whole(2000, 2),
+            "rows": whole(4000, 2),
             "neighbours": whole(5),
-            "eta": number(9.95e-3, open_low=False),
-            "gamma": number(1e-11),
+            "mu": number(9.95e-3, open_low=False),
+            "gamma": number(1e-11, open_low=False),
             "second_class": _second("plausible"),
             "iterations": whole(100),
         },
@@ -152,7 +151,7 @@ METHODS = (
         "unlabelled rows count as negative",
         f"{ONE_TASK}; 6,000 decisions, a random forest for every walk through the features: minutes",
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
-        partial(_run, "es-mcrfs"),
+        partial(_run, Kernel(es_mcrfs, counted=True)),
         {
             "rows": whole(1000, 2),
             "steps": whole(6000),
@@ -169,7 +168,7 @@ METHODS = (
         "classes are separated by a plane; plausible negatives are negatives",
         f"{ONE_TASK}; a features x features solve at each of up to 100 steps",
         "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
-        partial(_run, "rfs"),
+        partial(_run, Kernel(rfs)),
         {
             "rows": whole(4000, 2),
             "gamma": number(0.1),
@@ -184,7 +183,7 @@ METHODS = (
         "the neighbour graph of all features shows the classes",
         f"{ONE_TASK}; eigenvectors of rows x rows at each of up to 20 steps",
         "no label can be trusted; from the PUFS paper's comparison",
-        partial(_run, "jelsr"),
+        partial(_run, Kernel(jelsr)),
         {
             "rows": whole(1000, 2),
             "neighbours": whole(10),
@@ -201,7 +200,7 @@ METHODS = (
         "the neighbour graph and k-means on all features show the classes",
         f"{ONE_TASK}; rows x rows products at each of up to 50 steps",
         "no label can be trusted; from the PUFS paper's comparison",
-        partial(_run, "ndfs"),
+        partial(_run, Kernel(ndfs)),
         {
             "rows": whole(1000, 2),
             "neighbours": whole(10),
@@ -219,7 +218,7 @@ METHODS = (
         "relevance is linear; with no labelled negatives, labels depend on the class alone (SCAR)",
         f"{ONE_TASK}; a features x features correlation matrix",
         "a quick linear mRMR; from Sechidis & Brown's comparison",
-        partial(_run, "rrpc"),
+        partial(_run, Kernel(rrpc, forward=True)),
         {
             "rows": whole(20_000, 2),
             "second_class": _second("unlabelled"),
@@ -233,7 +232,7 @@ METHODS = (
         "classes are clusters; labelled and unlabelled rows come from one distribution",
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
-        partial(_run, "cls"),
+        partial(_run, Kernel(cls)),
         {"rows": whole(4000, 2), "neighbours": whole(5), "second_class": _second("plausible")},
         numeric_only=True,
     ),
@@ -243,7 +242,7 @@ METHODS = (
         "classes are clusters in the space of all features",
         f"{ONE_TASK}; neighbours of rows and a sparse solve",
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
-        partial(_run, "semifs"),
+        partial(_run, Kernel(semifs)),
         {"rows": whole(4000, 2), "neighbours": whole(5), "reach": number(0.99, 0, 0.999999)},
         numeric_only=True,
     ),
@@ -253,7 +252,7 @@ METHODS = (
         "plausible negatives are negatives; nearness in the chosen features tells the class",
         f"{ONE_TASK}; distances between labelled and all rows for every candidate at every step",
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
-        partial(_run, "fw-semifs"),
+        partial(_run, Kernel(fw_semifs, forward=True)),
         {
             "rows": whole(1000, 2),
             "voters": whole(3),

@@ -200,6 +200,7 @@ def _rho(task: Task, sample: TrialSample) -> float:
 
 def _estimated_rho(shared: State, unit: State) -> State:
     X = np.where(np.isfinite(shared["X"]), shared["X"], 0.0)
+    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=0))[1])  # squares of huge values would overflow
     positive = shared["label"] == LABELLED_POSITIVE
     folds = min(5, int(positive.sum()) // PER_FOLD)
     found = estimate_rho(X, positive, np.random.default_rng([shared["seed"], 6]), folds=folds, draws=2)

@@ -45,12 +45,11 @@ class Cleaning:
 class Rows:
     """Rows without weights: X (n, D) scaled to [0, 1], no missing values; ``label`` (n,) states.
 
-    ``whole``: these are all rows of the table; ``note``: what they are, for the user.
+    ``note``: what they are, for the user.
     """
 
     X: Floats
     label: NDArray[np.uint8]
-    whole: bool
     note: str
 
 
@@ -58,10 +57,9 @@ def draw_rows(task: Task, most: int) -> Rows:
     """A bounded sample for methods that need rows and take no weights; the same for any partitioning of the table."""
     sample, cleaning = draw_sample(task, most)
     picked = spread(sample, most)
-    span = cleaning.high - cleaning.low
-    X = (sample.X[picked] - cleaning.low) / np.where(span > 0, span, 1.0)
-    whole = len(picked) == task.table.rows
-    return Rows(X, sample.label[picked], whole, taken(len(picked), task))
+    low, high = cleaning.low / 2, cleaning.high / 2  # in halves: the range of a column of huge values would overflow
+    X = (sample.X[picked] / 2 - low) / np.where(high > low, high - low, 1.0)
+    return Rows(X, sample.label[picked], taken(len(picked), task))
 
 
 def taken(rows: int, task: Task) -> str:
@@ -134,6 +132,6 @@ def _cleaning(X: Floats, low: Floats, high: Floats) -> Cleaning:
     finite = np.where(np.isfinite(X), X, np.nan)
     empty = np.isnan(finite).all(axis=0)
     finite[:, empty] = 0.0
-    fill = np.nanmedian(finite, axis=0)
+    fill = 2 * np.nanmedian(finite / 2, axis=0)  # the sum of two huge values would overflow
     # A column without one finite value has no range: it becomes constant.
     return Cleaning(np.where(np.isfinite(low), low, 0.0), np.where(np.isfinite(high), high, 0.0), fill)

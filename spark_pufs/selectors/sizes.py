@@ -84,9 +84,7 @@ def propose_size(task: Task, protocol: Protocol) -> SizeCurve | None:
 
 def trial_sizes(task: Task) -> list[int]:
     """Sizes in even ratios up to all features, or to as many as the budget pays for at the least cost."""
-    limits = task.limits
-    affordable = int((np.cumsum(np.sort(limits.costs[~limits.never])) <= limits.budget * (1 + 1e-12)).sum())
-    return sorted({round(size) for size in np.geomspace(1, max(affordable, 1), POINTS)})
+    return sorted({round(size) for size in np.geomspace(1, max(task.limits.most(), 1), POINTS)})
 
 
 def smallest_good(sizes: Sequence[int], scores: Any, folds: int, least: int = 1) -> SizeCurve:

@@ -26,8 +26,9 @@ from spark_pufs.core.schema import free_name
 from spark_pufs.engine import InProcess
 from spark_pufs.errors import PufsError
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import Task
+from spark_pufs.selectors.base import Limits, Task
 from spark_pufs.selectors.sampling import raw_sample, taken
+from spark_pufs.selectors.scored import first_within
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table import inspect
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, LabelRule
@@ -122,14 +123,9 @@ def run_trial(in_process: InProcess, shared: State, unit: State) -> State:
 
 def _first(order: Ints, size: int, unit: State) -> Ints:
     """The best ``size`` features that the ``cap`` on the sum of ``costs`` (D,) pays for, in column order."""
-    chosen: list[int] = []
-    left = float(unit["cap"])
-    for feature in order:
-        cost = unit["costs"][feature]
-        if len(chosen) < size and cost <= left * (1 + 1e-12):
-            chosen.append(feature)
-            left -= cost
-    return np.sort(np.array(chosen, np.intp))
+    costs = np.array(unit["costs"])
+    limits = Limits(size, costs, float(unit["cap"]), (), np.zeros(len(costs), np.bool_))
+    return np.sort(np.array(first_within(order.tolist(), limits), np.intp))
 
 
 def _split(shared: State, unit: State) -> tuple[Ints, Ints]:

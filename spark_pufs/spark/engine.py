@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,13 +14,16 @@ from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.row_sample import RowSample
 from spark_pufs.core.verdict import ClusterModel
 from spark_pufs.engine import Blocks, MaskScorer, Packer, Pass, Work, record
+from spark_pufs.errors import EnvironmentFault
 from spark_pufs.raw import raw_batch
 from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
+from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
+from spark_pufs.spark.versions import no_answer
 from spark_pufs.spark.watch import Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
@@ -95,7 +99,8 @@ class SparkSource:
 
     def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
         began = time.perf_counter()
-        state = self._raw.reduce(kernel, what)
+        with worker_errors():  # a table is scanned before anything else: this is where they show
+            state = self._raw.reduce(kernel, what)
         record(self._passes, what, began)
         return state
 
@@ -113,6 +118,20 @@ class RawReader:
         for batch in batches:
             *text, label = batch.columns[1:]
             yield raw_batch(batch.column(0).flatten(), self._width, text, label)
+
+
+@contextmanager
+def worker_errors() -> Iterator[None]:
+    """Workers without this package, or with another Python, told as such: nobody checked a session that users bring."""
+    try:
+        yield
+    except spark_errors() as error:
+        if not any(mark in str(error) for mark in _NOT_ALIKE):
+            raise
+        raise EnvironmentFault(no_answer(str(error))) from error
+
+
+_NOT_ALIKE = ("No module named", "has different version", "Cannot run program")
 
 
 def _kind(type_: str) -> Kind:

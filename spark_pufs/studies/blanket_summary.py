@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
-__all__ = ["FIGURES", "Figure", "markdown", "picture", "summary"]
+from spark_pufs.studies.drawing import png
+from spark_pufs.studies.published import markdown_table
 
-KEYS = ["network", "rows", "scenario", "method"]
+__all__ = ["FIGURES", "MEASURES", "Figure", "Mean", "picture", "summary", "tables"]
+
+KEYS = ["dataset", "at", "condition", "method", "measure"]
 MEASURES = ("false_positives", "false_negatives", "f_measure")
 LEVEL = 0.95
 COLOURS = ("#4c566a", "#d08770", "#5e81ac")
+Key: TypeAlias = tuple[str, int, str, str, str]  # network, rows, scenario, method, measure
+
+
+class Mean(NamedTuple):
+    """Over trials, with the half-width of Student's 95 % interval; NaN for a single trial."""
+
+    mean: float
+    half_width: float
 
 
 @dataclass(frozen=True)
@@ -46,78 +57,77 @@ FIGURES = (
 )
 
 
-def summary(results: pd.DataFrame) -> pd.DataFrame:
-    """Mean over targets within a trial, then mean and 95 % half-width over trials; one row per (KEYS, measure)."""
-    per_trial = results.groupby([*KEYS, "trial"], sort=False)[list(MEASURES)].mean()
-    long = per_trial.melt(var_name="measure", value_name="value", ignore_index=False).reset_index()
-    groups = long.groupby([*KEYS, "measure"], sort=False)["value"]
-    table = groups.agg(mean="mean", half_width=_half_width, trials="size").reset_index()
-    return table.assign(low=table["mean"] - table["half_width"], high=table["mean"] + table["half_width"])
+def summary(results: pd.DataFrame) -> dict[Key, Mean]:
+    """Mean over targets within a trial, then mean and interval over trials."""
+    found = results[results["measure"].isin(MEASURES)]
+    per_trial = found.groupby([*KEYS, "repeat"], sort=False)["value"].mean().reset_index()
+    means: dict[Key, Mean] = {}
+    for _, group in per_trial.groupby(KEYS, sort=False):
+        first = group.iloc[0]
+        key = (str(first["dataset"]), int(first["at"]), str(first["condition"]), str(first["method"]))
+        means[*key, str(first["measure"])] = _mean(group["value"].to_numpy(np.float64))
+    return means
 
 
-def _half_width(values: pd.Series[float]) -> float:
-    """Student's interval of the mean; NaN for a single trial."""
+def _mean(values: np.ndarray[Any, np.dtype[np.float64]]) -> Mean:
     n = len(values)
-    return float(student.ppf((1 + LEVEL) / 2, n - 1) * values.std() / np.sqrt(n)) if n > 1 else float("nan")
+    width = student.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
+    return Mean(float(values.mean()), float(width))
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """One table per figure: a row for each network and N, a column for each line."""
+def tables(means: Mapping[Key, Mean]) -> str:
+    """One table per figure: a row for each network and N, a column for each line; empty where nothing was run."""
     parts = []
     for figure in FIGURES:
         head = ["network", "N", *(name for _, _, name in figure.lines)]
-        lines = [f"Fig. {figure.number}: {figure.title}", "", _row(head), _row(["---"] * len(head))]
-        for network, rows in _panels(table):
-            cells = [_cell(_find(table, network, rows, figure, line)) for line in figure.lines]
-            lines.append(_row([network, f"{rows:,}", *cells]))
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
+        lines = [
+            [network, f"{rows:,}", *(_cell(_find(means, network, rows, figure, line)) for line in figure.lines)]
+            for network, rows in _panels(means)
+        ]
+        parts.append(f"Fig. {figure.number}: {figure.title}\n\n{markdown_table(head, lines)}")
+    return "\n".join(parts)
 
 
-def picture(table: pd.DataFrame) -> bytes | None:
-    """A PNG with a row per figure and a column per N; None without matplotlib (extra ``plots``)."""
-    try:
-        from matplotlib.figure import Figure as Canvas
-    except ImportError:
-        return None
-    sizes = sorted({rows for _, rows in _panels(table)})
+def picture(means: Mapping[Key, Mean]) -> dict[str, bytes]:
+    """A row of panels per figure and a column per N."""
+    from matplotlib.figure import Figure as Canvas
+
+    sizes = sorted({rows for _, rows in _panels(means)})
+    if not sizes:
+        return {}
     canvas = Canvas(figsize=(5.2 * len(sizes), 2.5 * len(FIGURES)), layout="constrained")
     axes = canvas.subplots(len(FIGURES), len(sizes), squeeze=False, sharey="row")
     for row, figure in zip(axes, FIGURES, strict=True):
         for panel, rows in zip(row, sizes, strict=True):
-            _draw(panel, table, figure, rows)
+            _draw(panel, means, figure, rows)
         row[0].set_ylim(0, 1.25 * row[0].get_ylim()[1])  # room for the legend above the bars
         row[0].legend(fontsize=7, loc="upper center", ncols=len(figure.lines))
-    file = io.BytesIO()
-    canvas.savefig(file, format="png", dpi=80)
-    return file.getvalue()
+    return {"markov_blankets.png": png(canvas)}
 
 
-def _draw(panel: Any, table: pd.DataFrame, figure: Figure, rows: int) -> None:
-    networks = list(dict.fromkeys(network for network, n in _panels(table) if n == rows))
+def _draw(panel: Any, means: Mapping[Key, Mean], figure: Figure, rows: int) -> None:
+    networks = [network for network, n in _panels(means) if n == rows]
     width = 0.8 / len(figure.lines)
     for i, line in enumerate(figure.lines):
-        found = [_find(table, network, rows, figure, line) for network in networks]
+        found = [_find(means, network, rows, figure, line) for network in networks]
         place = np.arange(len(networks)) + (i - (len(figure.lines) - 1) / 2) * width
-        means, errors = [f["mean"] for f in found], [f["half_width"] for f in found]
-        panel.bar(place, means, width, yerr=errors, label=line[2], color=COLOURS[i], capsize=2)
+        heights, errors = [one.mean for one in found], [one.half_width for one in found]
+        panel.bar(place, heights, width, yerr=errors, label=line[2], color=COLOURS[i], capsize=2)
     panel.set_xticks(range(len(networks)), networks)
     panel.set_title(f"Fig. {figure.number}: {figure.title}, N = {rows:,}", fontsize=9)
 
 
-def _panels(table: pd.DataFrame) -> list[tuple[str, int]]:
-    return list(dict.fromkeys(zip(table["network"], table["rows"].astype(int), strict=True)))
+def _panels(means: Mapping[Key, Mean]) -> list[tuple[str, int]]:
+    """Network and N of what there is, by name and size."""
+    return sorted({(network, rows) for network, rows, *_ in means})
 
 
-def _find(table: pd.DataFrame, network: str, rows: int, figure: Figure, line: tuple[str, str, str]) -> pd.Series[Any]:
+def _find(means: Mapping[Key, Mean], network: str, rows: int, figure: Figure, line: tuple[str, str, str]) -> Mean:
     scenario, method, _ = line
-    wanted = {"network": network, "rows": rows, "scenario": scenario, "method": method, "measure": figure.measure}
-    return table.loc[np.logical_and.reduce([table[key] == value for key, value in wanted.items()])].iloc[0]
+    return means.get((network, rows, scenario, method, figure.measure), Mean(float("nan"), float("nan")))
 
 
-def _cell(found: pd.Series[Any]) -> str:
-    return f"{found['mean']:.2f} ± {found['half_width']:.2f}"
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _cell(found: Mean) -> str:
+    if np.isnan(found.mean):
+        return ""
+    return f"{found.mean:.2f}" if np.isnan(found.half_width) else f"{found.mean:.2f} ± {found.half_width:.2f}"

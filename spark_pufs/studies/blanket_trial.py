@@ -24,17 +24,11 @@ from spark_pufs.selectors.base import Limits
 from spark_pufs.selectors.markov import Measure, iamb, on_surrogate, pairwise
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
 
-__all__ = ["RESULT_SCHEMA", "Protocol", "Scenario", "Unit", "run_unit"]
+__all__ = ["Protocol", "Scenario", "Unit", "run_unit"]
 
 Scenario = Literal["full", "pu", "pu-corrected", "mcar", "mar-c"]
 Label = NDArray[np.uint8]
 Class = NDArray[np.bool_]
-
-RESULT_SCHEMA = (
-    "network string, rows long, trial long, target string, scenario string, method string, sample_rows long, "
-    "prior double, draws long, agreeing long, stopped long, blanket string, "
-    "false_positives long, false_negatives long, f_measure double"
-)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from spark_pufs.selection import Selection
+from spark_pufs.studies.drawing import png
 from spark_pufs.studies.published import markdown_table
 
 __all__ = ["convergence_picture", "convergence_rows", "convergence_table"]
@@ -81,9 +81,7 @@ def convergence_picture(results: pd.DataFrame, titles: Mapping[str, str]) -> dic
         for panel, number in zip(row, conditions, strict=True):
             _draw(panel, thetas[(thetas["condition"] == number) & (thetas["method"] == method)])
             panel.set_title(f"{method}\n{number}: {titles[number]}", fontsize=8)
-    file = io.BytesIO()
-    canvas.savefig(file, format="png", dpi=80)
-    return {"figure_1_convergence.png": file.getvalue()}
+    return {"figure_1_convergence.png": png(canvas)}
 
 
 def _draw(panel: Any, thetas: pd.DataFrame) -> None:

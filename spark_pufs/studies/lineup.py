@@ -44,17 +44,17 @@ SECONDS = {
     "lgbm-opt": 73.0,
     "fscpu search=paper": 69.0,
     "fscpu-mi search=paper": 63.0,
-    "es-mcrfs": 52.0,
     "auto": 45.0,
-    "dt-rfe": 41.0,
-    "fw-semifs": 8.0,
+    "dt-rfe": 37.0,
+    "es-mcrfs": 12.0,
+    "fw-semifs": 6.0,
     "fscpu-mi": 7.0,
     "fscpu": 2.0,
-    "jsfs": 1.4,
     "ndfs": 1.4,
     "lasso": 1.4,
     "pufs": 1.2,
     "jelsr": 1.0,
+    "jsfs": 0.7,
 }
 
 

@@ -27,6 +27,7 @@ from spark_pufs.studies.artificial_conditions import ArtificialConditions
 from spark_pufs.studies.base import COLUMNS, ERROR, Row, Study, Unit, fixed_settings, key_of, long_form
 from spark_pufs.studies.kept import UNIT, KeptResults
 from spark_pufs.studies.label_consistency import LabelConsistency
+from spark_pufs.studies.markov_blankets import MarkovBlankets
 from spark_pufs.studies.open_sets import OpenSets
 from spark_pufs.studies.pufs_protocol import PufsProtocol
 from spark_pufs.studies.selection_error import SelectionError
@@ -61,6 +62,7 @@ class ReproduceConfig(Section):
     open_sets: OpenSets | None = None
     surrogate_tests: SurrogateTests | None = None
     surrogate_ranking: SurrogateRanking | None = None
+    markov_blankets: MarkovBlankets | None = None
     label_consistency: LabelConsistency | None = None
     selection_error: SelectionError | None = None
     pufs_protocol: PufsProtocol | None = None

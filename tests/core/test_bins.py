@@ -85,6 +85,8 @@ def test_the_most_bins_fit_a_byte() -> None:
     [
         ({"b": 2, "a": 2, "c": 9, "d": 1}, 2, (("c", "a"), True)),
         ({"b": 2, "a": 2, "c": 9}, 2, (("c", "a", "b"), False)),  # one left over is not pooled
+        ({"b": 1, "a": 1, "c": 9, "d": 1}, 2, (("c",), True)),  # seen once
+        ({"b": 1, "a": 1, "c": 1}, 1, ((), True)),
         ({"b": 1}, 5, (("b",), False)),
         ({}, 5, ((), False)),
     ],
@@ -98,7 +100,9 @@ def test_no_pooled_value_is_commoner_than_a_kept_one(counts: dict[str, int], mos
     kept, pooled = categories_by_count(counts, most)
     rest = set(counts) - set(kept)
     assert pooled == bool(rest)
-    assert not rest or (len(kept) == most and max(counts[v] for v in rest) <= min(counts[v] for v in kept))
+    common = [value for value in counts if counts[value] > 1]
+    assert not rest or len(kept) == min(most, len(common))
+    assert max((counts[v] for v in rest), default=0) <= min((counts[v] for v in kept), default=1)
     assert len(rest) != 1
 
 

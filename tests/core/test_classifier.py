@@ -31,3 +31,14 @@ def test_scores_are_the_probability_of_a_label(name: str) -> None:
     low, high = held_out_scores(name, train, train[:, 0] > 0.5, np.array([[0.1], [0.9]]), [], seed=0)
     assert low < 0.05
     assert high > 0.95
+
+
+@pytest.mark.parametrize("name", ["lightgbm", OTHER])
+def test_any_seed_will_do(name: str) -> None:
+    if name == "lightgbm":
+        pytest.importorskip("lightgbm")
+    train = np.linspace(0, 1, 60)[:, None]
+    small, large = (
+        held_out_scores(name, train, train[:, 0] > 0.5, train, [], seed, trees=3) for seed in (5, 2**40 + 5)
+    )
+    assert large.tolist() == small.tolist()

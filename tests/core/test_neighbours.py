@@ -14,6 +14,21 @@ def cloud(rows: int = 300, features: int = 6, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(rows, features))
 
 
+def by_all_pairs(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    square = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.fill_diagonal(square, np.inf)
+    index = np.argsort(square, axis=1, kind="stable")[:, : min(k, len(X) - 1)]
+    return index, np.take_along_axis(square, index, 1)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.1, 1e4])
+@pytest.mark.parametrize("k", [1, 5, 30])
+def test_among_many_equals_the_first_rows(k: int, shift: float) -> None:
+    """Flags: hundreds of rows at the same distance."""
+    X = np.random.default_rng(1).integers(0, 2, (300, 4)) + shift
+    assert all((a == b).all() for a, b in zip(nearest(X, 0, 300, k), by_all_pairs(X, k), strict=True))
+
+
 def test_against_scikit_learn() -> None:
     X = cloud()
     index, square = nearest(X, 0, len(X), 7)
@@ -37,8 +52,8 @@ def test_blocks_and_chunks_change_nothing(k: int, rows: int) -> None:
     units = [{"first": 0, "last": rows // 2}, {"first": rows // 2, "last": rows}]
     parts = [nearest_block({"X": X, "k": k}, unit) for unit in units]
     assert (np.concatenate([part["square"] for part in parts]) == whole[1]).all()
-    own = ((X[whole[0]] - X[:, None]) ** 2).sum(axis=2)
-    assert (own == whole[1]).all()
+    assert (np.concatenate([part["index"] for part in parts]) == whole[0]).all()
+    assert all((a == b).all() for a, b in zip(whole, by_all_pairs(X, k), strict=True))
 
 
 def test_small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -259,6 +260,49 @@ def test_report() -> None:
     assert len(power_report(0.05, 20, 1000, effect=[0.01, 0.02]).powers) == 2
 
 
+def test_an_effect_is_at_most_the_entropy_of_the_class() -> None:
+    entropy = -0.05 * math.log(0.05) - 0.95 * math.log(0.95)
+    assert power(prior=0.05, labelled=10, rows=1000, effect=entropy).power > 0.9
+    with pytest.raises(ConfigError, match=r"^effect: must lie in \(0, 0\.199\]"):
+        power(prior=0.05, labelled=10, rows=1000, effect=entropy + 1e-9)
+    # Over a range the largest entropy counts: at the end near a half, or at a half itself.
+    assert power(prior=(0.05, 0.2), labelled=10, rows=1000, effect=0.5).power > 0
+    assert power(prior=(0.05, 0.7), labelled=10, rows=1000, effect=math.log(2)).power > 0
+    with pytest.raises(ConfigError, match=r"^effect: must lie in \(0, 0\.5\]"):
+        power(prior=(0.8, 0.95), labelled=10, rows=1000, effect=0.6)
+
+
+def test_report_without_effects_that_the_prior_rules_out() -> None:
+    assert [p.effect for p in power_report(0.01, 10, 10_000).powers] == [0.001, 0.003, 0.01, 0.03]
+    (only,) = power_report(1e-5, 10, 10_000_000).powers
+    assert only.effect == pytest.approx(-1e-5 * math.log(1e-5) + 1e-5, rel=1e-4)
+
+
+def test_labels_that_cannot_reach_it_are_told() -> None:
+    need = sample_size(prior=0.05, labelled=10, rows=200, effect=0.0001)
+    assert need.labelled is None
+    assert str(need).endswith("rows with this labelled share, labels alone cannot reach it in these rows")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("prior", "x", "prior: must be a number or a range (low, high), got 'x'"),
+        ("prior", [0.1, 0.2], "prior: must be a number or a range (low, high), got [0.1, 0.2]"),
+        ("prior", (0.1, 0.2, 0.3), "prior: must be a number or a range (low, high), got (0.1, 0.2, 0.3)"),
+        ("effect", "x", "effect: must be a number, got 'x'. Give a number."),
+        ("labelled", "10", "labelled: must be a number, got '10'"),
+        ("rows", None, "rows: must be a number, got None"),
+        ("levels", "5", "levels: must be a number, got '5'"),
+    ],
+)
+def test_what_is_no_number(option: str, value: Any, words: str) -> None:
+    for call in (power, sample_size):
+        with pytest.raises(ConfigError) as error:
+            call(**{"prior": 0.1, "labelled": 10, "rows": 1000, "effect": 0.01, option: value})
+        assert str(error.value).startswith(words)
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(ConfigError, match=r"^prior: 0\.005 leaves fewer positives \(0\.005 of all rows\)"):
         power(prior=0.005, labelled=100, rows=10_000, effect=0.01)
@@ -266,7 +310,7 @@ def test_bad_arguments() -> None:
         power(prior=0.05, labelled=100, rows=100, effect=0.01)
     with pytest.raises(ConfigError, match="4 faults") as error:
         sample_size(prior=0.05, labelled=9, rows=1000, effect=2, target=1, levels=1, conditions=0)
-    assert "effect: must lie in (0, 0.693], got 2. Give it in nats." in str(error.value)
+    assert "effect: must lie in (0, 0.199], got 2. Give it in nats; a class holds no more." in str(error.value)
     assert "target: must lie between alpha = 0.05 and 1, got 1. Give e.g. 0.8." in str(error.value)
     with pytest.raises(ConfigError, match="no correction factor under MAR-C"):
         kappa_mar_c("labelled", 0.2, 0.1)

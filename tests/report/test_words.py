@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from examples import STABILITY, plain
 
-from spark_pufs.report.words import asked, crowded, found, score_words, seen, short, sure, twins
-from spark_pufs.selection import Feature, Selection
+from spark_pufs.report import to_html, to_markdown
+from spark_pufs.report.words import asked, crowded, found, score_words, seen, short, sure, twins, warnings_of
+from spark_pufs.selection import NOTHING_CHOSEN, Feature, Selection, few_labels
 
 
 def ranked(*scores: tuple[float, float, bool], **changes: Any) -> Selection:
@@ -64,6 +66,26 @@ def test_few_labels_and_warnings_are_doubts() -> None:
         "Only 1 row labelled positive: expect changes with more labels.",
         "2 warnings to look at.",
     ]
+
+
+def test_what_the_report_says_elsewhere_is_no_warning_to_look_at() -> None:
+    facts = {**plain().facts, "labelled_positive": 3}
+    told = ("one", few_labels(3), NOTHING_CHOSEN)
+    few = ranked((1.0, 0.1, False), facts=facts, warnings=told, request=plain().request)
+    assert warnings_of(few) == ["one"]
+    assert [sign.text for sign in sure(few)] == [few_labels(3), "1 warning to look at."]
+    for text in (to_html(few), to_markdown(few)):
+        assert text.count("labelled positive: expect") == 1
+        assert NOTHING_CHOSEN not in text
+
+
+def test_stability_that_is_not_defined_speaks_neither_for_nor_against() -> None:
+    told = {**STABILITY, "nogueira": math.nan, "low": math.nan, "runs": 20, "verdict": "every run selects everything"}
+    (sign,) = sure(ranked((1.0, 0.1, True), details={"stability": told}))
+    assert (sign.tone, sign.text) == (
+        "fair",
+        "Stability over 20 resampled runs says nothing: every run selects everything.",
+    )
 
 
 def test_the_question_names_its_limits() -> None:

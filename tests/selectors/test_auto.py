@@ -10,7 +10,9 @@ import pytest
 
 import spark_pufs
 from spark_pufs.core.artificial import CONDITIONS, make_artificial
-from spark_pufs.selectors.auto import choose
+from spark_pufs.errors import ConfigError, DataError
+from spark_pufs.selectors import auto
+from spark_pufs.selectors.auto import Choice, choose
 from spark_pufs.selectors.comparison import Comparison, Standing
 
 NAMES = {"fscpu (generations=8)": "fscpu", "semi-jmi": "semi-jmi", "lasso": "lasso"}
@@ -135,3 +137,26 @@ def test_the_stability_of_a_choice_is_that_of_the_chosen_method_and_number() -> 
     found = select(table(), methods=["semi-mim"], stability=6)
     assert 0 < len(found.names) < 50
     assert sum(found.details["stability"]["frequency"].values()) == pytest.approx(len(found.names), abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("methods", "error", "words"),
+    [
+        (["fscpuu"], ConfigError, r"'fscpuu' is not a method\. Did you mean 'fscpu'\?"),
+        (["fscpuu", "semi-mim"], ConfigError, "'fscpuu' is not a method"),
+        ([1], ConfigError, r"Option 'methods': must be names of methods, got \[1\]"),
+        (["mint"], DataError, "Option 'methods': mint failed in 3 of 3 trials: .* needs rows labelled negative"),
+    ],
+)
+def test_methods_that_cannot_be_compared(methods: list[Any], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        select(table(), k=5, methods=methods)
+
+
+def test_a_method_that_reads_numbers_does_not_bound_those_that_read_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two numbers and three words: four features are asked for, of which lasso sees two."""
+    monkeypatch.setattr(auto, "choose", lambda *_: Choice(("lasso", "semi-mim"), "both"))
+    rng = np.random.default_rng(0)
+    words = pd.DataFrame({f"w{i}": rng.choice(["x", "y"], 1000) for i in range(3)})
+    frame = pd.concat([table()[["relevant_01", "relevant_02", "label"]], words], axis=1)
+    assert len(select(frame, k=4).names) == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,9 @@ from spark_pufs import methods, select
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
 from spark_pufs.selectors import METHODS, method_named
-from spark_pufs.selectors.base import Limits, limits_of, read_options
+from spark_pufs.selectors.base import COMMON, Limits, limits_of, read_options
+from spark_pufs.selectors.scored import by_score
+from spark_pufs.selectors.trial import _first
 from spark_pufs.types import LabelRule
 
 NAMES = ("a.x", "a.y", "b", "c")
@@ -55,8 +59,10 @@ def test_budget_by_hand() -> None:
     assert open_names(found, [2, 3]) == []  # 2 left, both a cost 3
 
 
-def test_a_later_cost_wins_over_an_earlier_glob() -> None:
-    assert limits(costs={"*": 5, "b": 1})[0].costs.tolist() == [5, 5, 1, 5]
+@pytest.mark.parametrize("costs", [{"*": 5, "b": 1}, {"b": 1, "*": 5}])
+def test_a_name_wins_over_a_glob_and_a_later_glob_over_an_earlier(costs: dict[str, float]) -> None:
+    assert limits(costs=costs)[0].costs.tolist() == [5, 5, 1, 5]
+    assert limits(costs={**costs, "a.*": 2})[0].costs.tolist() == [2, 2, 1, 5]
 
 
 @given(st.lists(st.floats(0.01, 100), min_size=4, max_size=4), st.floats(1e-6, 1e6), st.integers(1, 4))
@@ -81,6 +87,43 @@ def test_a_budget_of_many_equal_costs_is_spent_to_the_last() -> None:
     while found.open(chosen).any():
         chosen.append(int(np.argmax(found.open(chosen))))
     assert len(chosen) == 1_000
+
+
+def test_a_small_cost_beside_a_large_one_fits_exactly() -> None:
+    """1000000.1 - 1000000 is 0.09999999998."""
+    found, _ = limits(budget=1_000_000.1, costs={"a.*": 1e6, "b": 0.1})
+    assert open_names(found, [0]) == ["b"]
+    assert by_score(np.array([4.0, 3.0, 2.0, 1.0]), found) == [0, 2]
+    unit = {"costs": found.costs.tolist(), "cap": found.budget}
+    assert _first(np.arange(4), 4, unit).tolist() == [0, 2]
+    assert _first(np.array([3, 2]), 4, unit).tolist() == [2, 3]  # of a method that reads some columns only
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=4, max_size=4),
+    st.lists(st.sampled_from([0.1, 0.2, 0.3, 1.0]), min_size=4, max_size=4),
+    st.floats(0.3, 2.0),
+    st.integers(1, 4),
+    st.sampled_from([(), ("c",), ("c", "a.y")]),
+)
+def test_by_score_is_the_best_open_feature_again_and_again(
+    scores: list[int], costs: list[float], budget: float, k: int, must: tuple[str, ...]
+) -> None:
+    options = {"costs": dict(zip(NAMES, costs, strict=True)), "budget": budget + 2, "never": ("b",)}
+    found, _ = limits(**options, k=max(k, len(must)), must=must)
+    chosen: list[int] = []
+    while (free := found.open(chosen)).any():
+        chosen.append(int(np.argmax(np.where(free, scores, -np.inf))))
+    assert by_score(np.array(scores, float), found) == chosen
+
+
+def test_the_most_that_can_be_chosen_by_hand() -> None:
+    costs = {"a.x": 3, "a.y": 2, "b": 1, "c": 1}
+    assert limits(costs=costs)[0].most() == 4
+    assert limits(costs=costs, k=2)[0].most() == 2
+    assert limits(costs=costs, budget=4)[0].most() == 3  # 1 + 1 + 2
+    assert limits(costs=costs, budget=4, never=("b",))[0].most() == 2  # 1 + 2
+    assert limits(costs=costs, budget=4, must=("a.x",))[0].most() == 2  # 3 + 1
 
 
 def test_must_may_spend_the_whole_budget() -> None:
@@ -162,6 +205,19 @@ def test_options_that_cannot_be(method: str, given_options: dict[str, Any], mess
     with pytest.raises(ConfigError) as caught:
         read_options(METHODS[method], given_options)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [("feature", "Did you mean 'features'?"), ("Alpha", "Did you mean 'alpha'?"), ("K", "Did you mean 'k'?")],
+)
+def test_advice_names_what_a_user_can_give(name: str, fix: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(fix)):
+        read_options(METHODS["semi-iamb"], {name: 1})
+
+
+def test_common_options_are_the_keywords_of_select() -> None:
+    assert {*COMMON} == set(inspect.signature(select).parameters) - {"table", "checkpoint", "options"}
 
 
 def test_an_unknown_method_suggests_one() -> None:

@@ -129,6 +129,22 @@ def test_budget(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", NAMES)
+def test_a_budget_of_three_at_unit_costs_is_k_of_three(method: str) -> None:
+    """Two copies of each column, so that it matters how many are wanted."""
+    table = make_table()
+    table = table.assign(**{f"{name}_too": table[name] + 1e-3 * table["x0"] for name in COLUMNS})
+    assert choose(table, method, budget=3).features == choose(table, method, k=3).features
+
+
+@pytest.mark.parametrize("method", ["mrmr-ufs", "es-mcrfs"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_where_so_many_are_wanted_a_feature_never_chosen_takes_no_place(method: str, name: str) -> None:
+    table = make_table()
+    without = choose(table.drop(columns=name), method, k=3)
+    assert choose(table, method, k=3, never=[name]).names == without.names
+
+
+@pytest.mark.parametrize("method", NAMES)
 def test_labelled_negatives_constants_and_missing_values(method: str) -> None:
     table = make_table().assign(flat=1.0)
     table.loc[table.index[table["label"] == 0][:20], "label"] = -1
@@ -159,7 +175,7 @@ def test_very_few_rows(method: str) -> None:
         ("semifs", {"reach": 1}, "'reach': must be a number above 0 up to 0.999999, got 1"),
         ("es-mcrfs", {"reward": "f1"}, "'reward': must be one of accuracy, auc, got 'f1'"),
         ("rrpc", {"second_class": "x"}, "'second_class': must be one of plausible, unlabelled, none, got 'x'"),
-        ("jsfs", {"eta": float("nan")}, "'eta': must be a number from 0, got nan"),
+        ("jsfs", {"mu": float("nan")}, "'mu': must be a number from 0, got nan"),
     ],
 )
 def test_bad_options(method: str, option: dict[str, Any], message: str) -> None:

@@ -9,12 +9,16 @@ import pandas as pd
 import pytest
 
 import spark_pufs
-from spark_pufs.core.pu_scores import pu_auc
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.local.engine import LocalEngine
+from spark_pufs.request import Request
+from spark_pufs.selectors import METHODS
 from spark_pufs.selectors.comparison import Protocol
 from spark_pufs.selectors.sizes import smallest_good
-from spark_pufs.selectors.trial import run_trial
+from spark_pufs.selectors.task import make_task
+from spark_pufs.selectors.trial import run_trial, trial_sample
+from spark_pufs.table import inspect
+from spark_pufs.types import LabelRule
 
 
 def table(rows: int = 400, noise: int = 4, seed: int = 0) -> pd.DataFrame:
@@ -76,16 +80,21 @@ def test_a_trial_holds_out_rows_and_labels_of_its_fold() -> None:
 
 def test_the_auc_of_a_trial_is_that_of_the_classifier_on_the_held_out_rows() -> None:
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.metrics import roc_auc_score
 
     frame = table(300)[["good", "noise_0", "label"]]
     found = compare(frame, methods=["semi-mim"], k=1, folds=2, classifier="hist-gradient-boosting")
-    aucs = found.aucs["semi-mim"]
-    assert len(aucs) == 2
-    model = HistGradientBoostingClassifier(max_iter=100, random_state=0, early_stopping=False)
-    half = np.arange(300) % 2 == 0
-    model.fit(frame.loc[half, ["good"]].to_numpy(), frame.loc[half, "label"])
-    by_hand = pu_auc(model.predict_proba(frame.loc[~half, ["good"]].to_numpy())[:, 1], frame.loc[~half, "label"])
-    assert abs(np.mean(aucs) - by_hand.auc.value) < 4 * by_hand.auc.error
+    engine, request = LocalEngine(frame), Request(LabelRule("label"), "semi-mim")
+    task = make_task(engine, inspect(engine, request), METHODS["semi-mim"], request, LocalEngine)
+    state = trial_sample(task, 10_000, folds=2).state
+    good, label, held = state["X"][:, [0]], state["label"], state["folds"][0]
+    by_hand = []
+    for fold in (0, 1):
+        train, test = held != fold, held == fold
+        model = HistGradientBoostingClassifier(max_iter=100, max_depth=3, random_state=0, early_stopping=False)
+        score = model.fit(good[train], label[train]).predict_proba(good[test])[:, 1]
+        by_hand.append(roc_auc_score(label[test], score))
+    assert found.aucs["semi-mim"] == pytest.approx(by_hand)
 
 
 def test_the_same_answer_for_any_order_of_rows() -> None:

@@ -69,6 +69,10 @@ def features(selection: Selection) -> list[tuple[Any, ...]]:
     return [(f.name, f.rank, f.score, f.standard_error, f.selected) for f in selection.features]
 
 
+def scores(selection: Selection) -> dict[str, float]:
+    return {f.name: f.score for f in selection.features}
+
+
 @every_method
 def test_it_says_what_it_is(method: str) -> None:
     told = METHODS[method]
@@ -138,7 +142,7 @@ def test_a_copy_of_a_column_is_a_feature_like_any_other(method: str) -> None:
     assert sorted(f.name for f in found.features) == sorted([*NAMES, "copy"])
     assert all(np.isfinite([f.score, f.standard_error]).all() for f in found.features)
     rank = {f.name: f.rank for f in found.features}
-    score = {f.name: f.score for f in found.features}
+    score = scores(found)
     assert score["a"] != score["copy"] or rank["a"] < rank["copy"]
 
 
@@ -148,6 +152,21 @@ def test_missing_and_infinite_values_are_borne(method: str) -> None:
     holes.loc[::7, "a"], holes.loc[::5, "c"], holes.loc[3, "d"], holes.loc[4, "d"] = np.nan, np.nan, np.inf, -np.inf
     found = run(method, holes, k=2)
     assert all(np.isfinite([f.score, f.standard_error]).all() for f in found.features)
+
+
+# The mixture of FSCPU takes squares of values as they are.
+SQUARES = {"fscpu", "fscpu-mi"}
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name not in SQUARES])
+def test_a_range_beyond_the_largest_float_is_borne(method: str) -> None:
+    """Scaled by a power of two, ``a`` is the same column but for its range of 7.8 * 2^1022."""
+    plain = table().assign(a=lambda t: (t["a"] - 1).clip(-3.9, 3.9).mask(t.index % 7 == 0))
+    huge = plain.assign(a=np.ldexp(plain["a"], 1022))
+    found = run(method, huge, k=2)
+    assert np.isfinite([(f.score, f.standard_error) for f in found.features]).all()
+    if method != "auto":  # other values are other rows, and folds are drawn from those
+        assert scores(found) == pytest.approx(scores(run(method, plain, k=2)), rel=1e-9)
 
 
 @every_method
@@ -219,6 +238,18 @@ def test_bad_values_say_what_they_must_be(method: str) -> None:
         assert f"Option '{name}': must be {option.what}, got <object" in str(error.value)
 
 
+@pytest.mark.parametrize("method", ["rrpc", "fw-semifs", "es-mcrfs", "mrmr-ufs", "dt-rfe", "ndfs", "lasso"])
+def test_flags_of_equal_counts_in_any_order_of_columns(method: str) -> None:
+    """Two flags are set in as many labelled and as many other rows: sorted by their values they are the same."""
+    rng = np.random.default_rng(5)
+    frame = table(negatives=0)[["c", "label"]]
+    for name in ("p", "q"):
+        frame[name] = frame.groupby("label")["c"].transform(lambda c: rng.permutation(np.arange(len(c)) % 2))
+    first, turned = (run(method, frame[[*order, "label"]], k=2) for order in ("cpq", "qcp"))
+    assert scores(turned) == pytest.approx(scores(first), rel=1e-9)
+    assert set(turned.names) == set(first.names)
+
+
 COARSE = {"pufs": 1e-3}  # a descent that stops before its end
 # Chance enters by the place of a column: masks are drawn by place, and so are the folds of a comparison.
 BY_PLACE = {"auto", "fscpu", "fscpu-mi", "lgbm-opt"}
@@ -228,7 +259,4 @@ BY_PLACE = {"auto", "fscpu", "fscpu-mi", "lgbm-opt"}
 def test_any_order_of_columns_gives_the_same_scores(method: str) -> None:
     turned = run(method, table()[[*reversed(NAMES), "label"]], k=2)
     assert set(turned.names) == set(two_of_five(method).names)
-    score = {f.name: f.score for f in turned.features}
-    assert score == pytest.approx(
-        {f.name: f.score for f in two_of_five(method).features}, rel=1e-5, abs=COARSE.get(method, 1e-9)
-    )
+    assert scores(turned) == pytest.approx(scores(two_of_five(method)), rel=1e-5, abs=COARSE.get(method, 1e-9))

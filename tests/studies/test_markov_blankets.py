@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import gzip
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,11 @@ from spark_pufs.core.bayes_net import parse_bif
 from spark_pufs.core.surrogate import kappa_mar_c
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.studies import blanket_trial
-from spark_pufs.studies.blanket_summary import FIGURES, markdown, picture, summary
+from spark_pufs.studies.base import COLUMNS
+from spark_pufs.studies.blanket_summary import FIGURES, MEASURES, summary, tables
 from spark_pufs.studies.blanket_trial import Protocol, Unit, run_unit
-from spark_pufs.studies.markov_blankets import StudyConfig, results, run_study, units_of
+from spark_pufs.studies.markov_blankets import MarkovBlankets
+from spark_pufs.studies.reproduce import ReproduceConfig, run_reproduce
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,11 +43,11 @@ probability ( alone ) { table 0.3, 0.7; }
 BLANKET = "cause effect spouse"
 
 
-def study(path: Path, **changes: Any) -> StudyConfig:
-    (path / "tiny.bif").write_text(BIF)
-    sizes = [{"rows": 400, "labelled": 80}]
-    plain = {"networks": [str(path / "tiny.bif")], "sizes": sizes, "trials": 2, "draws": 2, "alpha": 0.01}
-    return StudyConfig.model_validate({"study": plain | changes, "output": {"path": str(path / "out")}})
+def study(path: Path, **changes: Any) -> MarkovBlankets:
+    (path / "bayes_nets").mkdir(exist_ok=True)
+    (path / "bayes_nets" / "alarm.bif.gz").write_bytes(gzip.compress(BIF.encode()))
+    plain = {"networks": ("alarm",), "sizes": ((400, 80),), "repeats": 2, "draws": 2, "alpha": 0.01}
+    return MarkovBlankets(data=str(path), **plain | changes)  # type: ignore[arg-type]
 
 
 def frame_of(unit: Unit, protocol: Protocol) -> pd.DataFrame:
@@ -96,61 +98,44 @@ def test_the_most_frequent_blanket_counts(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_summary_takes_targets_first_then_trials() -> None:
     """Trials of means 1 and 3: mean 2, half-width t(0.975, 1) * sqrt(2) / sqrt(2) = 12.706."""
-    rows = [("n", 10, "full", "iamb", trial, v) for trial, values in ((0, (0, 2)), (1, (3, 3))) for v in values]
-    frame = pd.DataFrame(rows, columns=["network", "rows", "scenario", "method", "trial", "false_positives"])
-    table = summary(frame.assign(false_negatives=0, f_measure=0.5))
-    first = table[table["measure"] == "false_positives"].iloc[0]
-    assert first["mean"] == 2
-    assert first["half_width"] == pytest.approx(12.706, abs=1e-3)
-    assert first["trials"] == 2
+    named = {"dataset": "n", "at": 10.0, "condition": "full", "method": "iamb", "measure": "false_positives"}
+    rows = [named | {"repeat": trial, "value": v} for trial, values in ((0, (0, 2)), (1, (3, 3))) for v in values]
+    found = summary(pd.DataFrame(rows))
+    assert found["n", 10, "full", "iamb", "false_positives"] == pytest.approx((2, 12.706), abs=1e-3)
+    table = tables(found)
+    assert "| n | 10 | 2.00 ± 12.71 |  |" in table  # nothing was run on Y0
+    assert summary(pd.DataFrame(columns=list(COLUMNS))) == {}
+
+
+def test_a_unit_is_one_sample_with_all_its_targets(tmp_path: Path) -> None:
+    one = study(tmp_path)
+    units = one.units()
+    assert [unit["repeat"] for unit in units] == [0, 1]
+    found = pd.DataFrame(one.run(units[1]))
+    alone = frame_of(Unit("alarm", 400, 80, 1, "y"), Protocol(draws=2, alpha=0.01))
+    assert len(found) == len(alone) * len(MEASURES) == 9 * 3
+    for measure in MEASURES:
+        assert found[found["measure"] == measure]["value"].tolist() == alone[measure].tolist()
+    assert found["message"][0] == f"y: {alone['blanket'][0]}"
 
 
 @pytest.mark.spark
-def test_same_results_for_any_partitioning(spark: SparkSession, tmp_path: Path) -> None:
-    config = study(tmp_path)
-    networks = {"tiny": parse_bif(BIF)}
-    units = units_of(networks, config.study)
-    assert [(unit.target, unit.trial) for unit in units] == [("y", 0), ("y", 1)]
-    protocol = config.study.protocol()
-    one, three = (results(spark, networks, units, protocol, partitions) for partitions in (1, 3))
-    pd.testing.assert_frame_equal(one, three)
-    assert len(one) == len(units) * 9
-    alone = pd.concat([frame_of(unit, protocol) for unit in units])
-    assert sorted(alone["blanket"]) == sorted(one["blanket"])
-
-
-@pytest.mark.spark
-def test_the_job_writes_its_tables_and_picture_once(spark: SparkSession, tmp_path: Path) -> None:
-    config = study(tmp_path)
-    told = run_study(config)
-    out = tmp_path / "out"
+def test_the_job_writes_its_tables_and_picture(spark: SparkSession, tmp_path: Path) -> None:
+    study(tmp_path)
+    section = {"networks": ["alarm"], "sizes": [[400, 80]], "repeats": 2, "draws": 2, "alpha": 0.01}
+    plain = {"run": {"data": str(tmp_path)}, "markov_blankets": section, "output": {"path": str(tmp_path / "out")}}
+    told = run_reproduce(ReproduceConfig.model_validate(plain))
     assert all(f"Fig. {figure.number}: {figure.title}" in told for figure in FIGURES)
-    manifest = json.loads((out / "manifest.json").read_text())
-    assert set(manifest["files"]) == {
-        "results.parquet", "results.csv", "summary.csv", "summary.md", "config.yaml", "markov_blankets.png",
-    }  # fmt: skip
-    written = pd.read_parquet(out / "results.parquet")
-    assert markdown(summary(written)) == (out / "summary.md").read_text()
-    assert (out / "markov_blankets.png").read_bytes()[1:4] == b"PNG"
-    assert run_study(config) == f"Already done: {out} holds this study."
-    with pytest.raises(ConfigError, match="another table, request or version"):
-        run_study(study(tmp_path, seed=1))
+    written = pd.read_parquet(tmp_path / "out" / "results.parquet")
+    assert tables(summary(written)) == (tmp_path / "out" / "markov_blankets.md").read_text()
+    assert (tmp_path / "out" / "markov_blankets.png").read_bytes()[1:4] == b"PNG"
 
 
-def test_a_network_without_targets_is_told(tmp_path: Path) -> None:
-    config = study(tmp_path)
-    (tmp_path / "tiny.bif").write_text("variable a { type discrete [ 2 ] { t, f }; } probability ( a ) { table 1, 0; }")
-    with pytest.raises(DataError, match="none has a node with a parent"):
-        run_study(config)
+def test_an_absent_network_is_told(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"Network 'barley': cannot be read: .*Check run\.data\."):
+        study(tmp_path, networks=("barley",)).run({"dataset": "barley", "rows": 10, "labelled": 2, "repeat": 0})
 
 
-def test_an_absent_file_is_told(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"Network '.*none\.bif': cannot be read"):
-        run_study(study(tmp_path, networks=[str(tmp_path / "none.bif")]))
-
-
-def test_without_matplotlib_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert picture(pd.DataFrame()) is None
+def test_an_unknown_network_is_told_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Did you mean 'alarm'"):
+        study(tmp_path, networks=("alram",)).units()

@@ -50,7 +50,8 @@ class Squares:
 
 
 def smoke(path: Path, *overrides: str) -> ReproduceConfig:
-    return load_settings(SMOKE, ReproduceConfig, [f"output.path={path}", *overrides], EXAMPLE)
+    given = [f"output.path={path}", "run.studies=[artificial_conditions]", *overrides]
+    return load_settings(SMOKE, ReproduceConfig, given, EXAMPLE)
 
 
 def results(path: Path) -> pd.DataFrame:
@@ -87,6 +88,30 @@ def test_a_stopped_run_goes_on_to_the_same_results(spark: SparkSession, tmp_path
 
 
 @pytest.mark.spark
+def test_every_study_runs_and_leaves_its_tables(spark: SparkSession, tmp_path: Path, shared_data: Path) -> None:
+    told = run_reproduce(smoke(tmp_path / "out", "run.studies=null", f"run.data={shared_data}"))
+    assert "units failed" not in told
+    found = results(tmp_path / "out")
+    assert set(found["study"]) == {
+        name for name in ReproduceConfig.model_fields if name not in ("run", "output", "spark")
+    }
+    assert not found["value"].isna().any()
+    tables = {path.stem for path in (tmp_path / "out").glob("*.md")}
+    assert tables == {
+        "table_1_fsr", "table_3_auc", "table_3_auc_depth_3", "sechidis_figs_3_4", "sechidis_fig_5", "markov_blankets",
+        "sechidis_figs_11_12", "sechidis_table_4", "sechidis_table_5", "sechidis_readings", "sechidis_figs_13_14",
+        "sechidis_table_6", "sechidis_table_7", "pufs_figs_2_3",
+    }  # fmt: skip
+
+
+@pytest.mark.spark
+def test_studies_that_read_public_data_are_left_out_without_it(spark: SparkSession, tmp_path: Path) -> None:
+    told = run_reproduce(smoke(tmp_path / "out", "run.studies=[surrogate_ranking, open_sets, pufs_protocol]"))
+    assert told.count("it reads public data, and run.data names no folder") == 2
+    assert set(results(tmp_path / "out")["study"]) == {"surrogate_ranking"}
+
+
+@pytest.mark.spark
 def test_a_unit_that_fails_is_told_and_tried_again_when_asked(spark: SparkSession, tmp_path: Path) -> None:
     one = ("artificial_conditions.methods=[mint, mim]", "artificial_conditions.conditions=[1]")
     told = run_reproduce(smoke(tmp_path / "out", *one))
@@ -106,6 +131,7 @@ def test_the_console_command_leaves_with_the_code_of_a_stop(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     given = ["--config", str(SMOKE), "--set", f"output.path={tmp_path / 'out'}"]
+    given += ["--set", "run.studies=[artificial_conditions]"]
     few = ["--set", "artificial_conditions.methods=[semi-mim, mim]"]
     assert run(["reproduce", *given, *few, "--set", "run.minutes=0.000001", "--set", "run.wave=1"]) == Stopped.exit_code
     assert "Run the same command again to go on" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
 __all__ = ["SECOND_CLASSES", "SecondClass", "known_classes", "plausible_negatives"]
 
+CHUNK_BYTES = 2**25  # distances in memory at once
 SecondClass = Literal["plausible", "unlabelled", "none"]
 SECOND_CLASSES: tuple[SecondClass, ...] = ("plausible", "unlabelled", "none")
 
@@ -39,13 +41,20 @@ def plausible_negatives(X: Floats, label: Labels) -> NDArray[np.intp]:
 
     Similarity exp(-|x - x'|^2 / t), t the mean squared distance between the two groups (Han & Shen 2016, section 3).
     """
-    from scipy.spatial.distance import cdist
-
     unlabelled = np.flatnonzero(label == UNLABELLED)
     positive = np.flatnonzero(label == LABELLED_POSITIVE)
     if not len(unlabelled) or not len(positive):
         return unlabelled[:0]
-    squared = cdist(X[unlabelled], X[positive], "sqeuclidean")
-    width = squared.mean() or 1.0
-    similarity = np.exp(-squared / width).mean(axis=1)
+    groups = X[unlabelled], X[positive]
+    width = sum(part.sum() for part in _squared_distances(*groups)) / (len(unlabelled) * len(positive)) or 1.0
+    similarity = np.concatenate([np.exp(-part / width).mean(axis=1) for part in _squared_distances(*groups)])
     return np.sort(unlabelled[np.argsort(similarity, kind="stable")[: len(positive)]])
+
+
+def _squared_distances(left: Floats, right: Floats) -> Iterator[Floats]:
+    """Squared distances (b, m) from some rows of ``left`` to all of ``right`` at a time."""
+    from scipy.spatial.distance import cdist
+
+    size = max(1, CHUNK_BYTES // (8 * len(right)))
+    for first in range(0, len(left), size):
+        yield cdist(left[first : first + size], right, "sqeuclidean")

@@ -13,6 +13,7 @@ from spark_pufs.core.baselines.scored import Floats, Labels, Scored, converged
 __all__ = ["fit_jelsr", "fit_ndfs", "jelsr", "ndfs", "start_clusters"]
 
 TOLERANCE = 1e-6
+DIGITS = 6  # of values in [0, 1]: k-means cannot tell rows apart whose squared distance is rounding
 
 
 def jelsr(
@@ -80,8 +81,9 @@ def start_clusters(X: Floats, clusters: int, seed: int) -> Floats:
     """Indicators of k-means clusters with orthonormal columns, plus 0.02: a product update never leaves 0, (n, c)."""
     from sklearn.cluster import KMeans
 
-    found = len(np.unique(X, axis=0))
+    found = len(np.unique(np.round(X, DIGITS), axis=0))
     member: NDArray[np.intp] = KMeans(min(clusters, found), n_init=10, random_state=seed).fit(X).labels_
+    member = np.unique(member, return_inverse=True)[1]  # none may be empty
     indicator = (member[:, None] == np.arange(member.max() + 1)).astype(np.float64)
     start: Floats = indicator / np.sqrt(indicator.sum(axis=0)) + 0.02
     return start

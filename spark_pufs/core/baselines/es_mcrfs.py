@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from spark_pufs.core.baselines.q_network import QNetwork
@@ -127,11 +126,10 @@ class Walker:
         memory = self._memory
         fresh = len(memory.state) - len(memory.reward)
         memory.reward += [reward] * fresh
-        states, action = np.array(memory.state), np.array(memory.action)
-        weight, reward_of = np.array(memory.weight), np.array(memory.reward)
         for _ in range(fresh):
-            some: NDArray[np.intp] = self._rng.integers(len(states), size=BATCH)
-            self._Q.learn(states[some], action[some], reward_of[some], weight[some])
+            some = self._rng.integers(len(memory.state), size=BATCH).tolist()
+            parts = (memory.state, memory.action, memory.reward, memory.weight)
+            self._Q.learn(*(np.array([part[i] for i in some]) for part in parts))
 
     def advantage(self) -> Floats:
         """Q(keep) - Q(skip) of each feature along the target policy's own walk, (D,), in (-1, 1)."""

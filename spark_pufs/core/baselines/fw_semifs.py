@@ -10,7 +10,7 @@ from spark_pufs.core.baselines.scored import Bools, Floats, Free, Labels, Scored
 
 __all__ = ["fw_semifs", "votes"]
 
-NEAR = 8  # of eight times as many neighbours as vote, a pool of half of the rows has enough
+NEAR = 4  # four times as many of a pool as vote are expected among the rows looked at: one in 50,000 times too few
 
 
 def fw_semifs(
@@ -31,16 +31,22 @@ def fw_semifs(
     Sechidis & Brown (2017). Scores: how often of the ten, and the mean share of right votes as what decides between
     equals. The first step, with no feature yet, has labelled rows only.
     """
+    # Of equally near rows the first vote: they must not be first because of their class.
+    mixed = rng.permutation(len(X))
+    X, label = X[mixed], label[mixed]
     sign = known_classes(X, label, second_class)
     known = np.flatnonzero(sign)
     draws = rng.random((samplings, len(X))) < sampling_rate
     draws[:, known] = True
 
     def score(chosen: list[int]) -> Floats:
-        base = _squared_distances(X, known, chosen)
-        guess = sign if not chosen else np.where(sign == 0, np.where(votes(base, known, sign, voters) > 0, 1, -1), sign)
-        pools = draws if chosen else draws[:1] & (sign != 0)
-        right = np.stack([_right_votes(base, X[:, j], known, guess, pools, voters) for j in range(X.shape[1])], axis=1)
+        rows, judged, guess, pools = known, np.arange(len(known)), sign[known], np.ones((1, len(known)), bool)
+        if chosen:
+            near = votes(_squared_distances(X, known, chosen), known, sign, voters)
+            rows, judged, pools = np.arange(len(X)), known, draws
+            guess = np.where(sign == 0, np.where(near > 0, 1, -1), sign)
+        base = _squared_distances(X[rows], judged, chosen)
+        right = np.stack([_right_votes(base, X[rows, j], judged, guess, pools, voters) for j in range(X.shape[1])], 1)
         right[:, chosen] = -1.0
         wins = right >= right.max(axis=1, keepdims=True) - 1e-12
         often = (wins / wins.sum(axis=1, keepdims=True)).mean(axis=0)
@@ -50,14 +56,14 @@ def fw_semifs(
     return forward(score, free)
 
 
-def _squared_distances(X: Floats, known: NDArray[np.intp], features: list[int]) -> Floats:
-    """From every row of known class to every row, (K, n); a row is infinitely far from itself."""
+def _squared_distances(X: Floats, some: NDArray[np.intp], features: list[int]) -> Floats:
+    """From some rows to every row, (K, n); a row is infinitely far from itself."""
     from scipy.spatial.distance import cdist
 
-    distance = np.zeros((len(known), len(X)))
+    distance = np.zeros((len(some), len(X)))
     if features:
-        distance = cdist(X[known][:, features], X[:, features], "sqeuclidean")
-    distance[np.arange(len(known)), known] = np.inf
+        distance = cdist(X[some][:, features], X[:, features], "sqeuclidean")
+    distance[np.arange(len(some)), some] = np.inf
     return distance
 
 
@@ -77,13 +83,14 @@ def _nearest(distance: Floats, count: int) -> NDArray[np.intp]:
 
 
 def _right_votes(
-    base: Floats, column: Floats, known: NDArray[np.intp], sign: NDArray[np.int8], pools: Bools, voters: int
+    base: Floats, column: Floats, judged: NDArray[np.intp], sign: NDArray[np.int8], pools: Bools, voters: int
 ) -> Floats:
-    """The share of right votes for rows of known class among the rows of each pool, with one more column, (T,)."""
-    distance = base + (column[known, None] - column) ** 2
-    order = _nearest(distance, min(NEAR * voters, len(column) - 1))
+    """The share of right votes for the judged rows among the rows of each pool, with one more column, (T,)."""
+    distance = base + (column[judged, None] - column) ** 2
+    enough = int(np.ceil(NEAR * voters / pools.mean(axis=1).min()))
+    order = _nearest(distance, min(enough, len(column) - 1))
     inside = pools[:, order]  # (T, K, near)
     taken = inside & (np.cumsum(inside, axis=2, dtype=np.int32) <= voters)
-    right = (sign[order] == sign[known, None]) & taken
+    right = (sign[order] == sign[judged, None]) & taken
     share: Floats = right.sum(axis=(1, 2)) / np.maximum(taken.sum(axis=(1, 2)), 1)
     return share

@@ -8,10 +8,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from spark_pufs.core.baselines.scored import Floats
+from spark_pufs.core.baselines.scored import Bools, Floats
 
-__all__ = ["degrees", "heat_width", "laplacian", "laplacian_score", "neighbour_graph", "normalised_laplacian", "ratio"]
+__all__ = [
+    "degrees",
+    "heat_width",
+    "laplacian",
+    "laplacian_score",
+    "neighbour_graph",
+    "normalised_laplacian",
+    "propagate",
+    "ratio",
+]
 
+LEAST_WEIGHT = 1e-12  # a row far from all others still hangs on its neighbours
 Sparse = Any  # scipy.sparse.csr_array: its stubs have no useful arithmetic
 
 
@@ -23,7 +33,8 @@ def neighbour_graph(X: Floats, k: int, width: float | None = None) -> Sparse:
     from sklearn.neighbors import kneighbors_graph
 
     edges = sp.csr_array(kneighbors_graph(X, min(k, len(X) - 1), mode="distance"))
-    edges.data = np.exp(-(edges.data**2) / (width or heat_width(edges.data**2)))
+    heat = np.exp(-(edges.data**2) / (width or heat_width(edges.data**2)))
+    edges.data = np.maximum(heat, LEAST_WEIGHT)
     return sp.csr_array(edges.maximum(edges.T))
 
 
@@ -59,3 +70,27 @@ def laplacian_score(X: Floats, S: Sparse) -> Floats:
     d = degrees(S)
     G = X - d @ X / d.sum()
     return ratio(np.einsum("ij,ij->j", G, laplacian(S) @ G), d @ G**2, otherwise=2.0)
+
+
+def propagate(S: Sparse, labelled: Bools, reach: float) -> Floats:
+    """F = (I - A P)^-1 (I - A) Y, P = D^-1 S, A = ``reach`` on unlabelled rows and 0 on labelled ones, (n, c + 1).
+
+    Y is the label, or the last class for rows without. A row's F is where a random walk from it ends that gives up with
+    probability 1 - reach at every step. Solved as (D - reach S) F = reach S Y on unlabelled rows: positive definite.
+    """
+    from scipy.sparse.linalg import cg, spsolve
+
+    known = labelled.any(axis=1)
+    F = np.column_stack([labelled, ~known]).astype(np.float64)
+    u, d = np.flatnonzero(~known), degrees(S)
+    if not len(u) or not known.any():
+        return F
+    A = sp.csr_array(sp.diags_array(d[u]) - reach * S[u][:, u])
+    inverse = sp.diags_array(1 / d[u])
+    for c in range(labelled.shape[1]):
+        target = reach * (S[u][:, np.flatnonzero(known)] @ F[known, c])
+        F[u, c], failed = cg(A, target, rtol=1e-10, M=inverse)
+        if failed:
+            F[u, c] = spsolve(A, target)
+    F[u, -1] = 1 - F[u, :-1].sum(axis=1)
+    return F

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from spark_pufs.core.hashing import mix, one_form
+
 __all__ = ["Bools", "Floats", "Free", "Labels", "Scored", "canonical_order", "converged", "forward", "settled", "tied"]
 
 Floats = NDArray[np.float64]
@@ -33,13 +35,27 @@ class Scored:
 def canonical_order(X: Floats, label: Labels) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Rows and columns sorted by what they hold, so that a shuffled table is the same table.
 
-    Columns go by their sorted values, first those of labelled rows; rows by label and then by the sorted columns.
-    Columns alike in this stay as they came.
+    Columns go by their sorted values, first those of labelled rows, and then by the rows these stand in; rows by label
+    and then by the sorted columns. Equal columns stay as they came.
     """
     known = np.sort(X[label != 0], axis=0)
-    columns = np.lexsort(np.vstack([known, np.sort(X, axis=0)])[::-1])
+    place = np.unique(_signatures(X, label), return_inverse=True)[1]
+    columns = np.lexsort(np.vstack([known, np.sort(X, axis=0), place])[::-1])
     rows = np.lexsort(np.column_stack([label, X[:, columns]]).T[::-1])
     return rows, columns
+
+
+def _signatures(X: Floats, label: Labels) -> NDArray[np.uint64]:
+    """A hash (D,) of each column with the rows its values stand in, whatever the order of rows and columns.
+
+    A row is known by all its values, then by its values and the columns they stand in.
+    """
+    bits = one_form(X).view(np.uint64)
+    signature = np.zeros(X.shape[1], np.uint64)
+    for _ in range(2):
+        row = mix(mix(bits ^ signature).sum(axis=1, dtype=np.uint64) + label)
+        signature = mix(bits ^ row[:, None]).sum(axis=0, dtype=np.uint64)
+    return signature
 
 
 def settled(scores: Floats) -> Floats:
@@ -66,11 +82,12 @@ def forward(score: Callable[[list[int]], Floats], free: Free) -> Scored:
     A feature keeps the score it was chosen with; the others have their last one. Ties go in column order.
     """
     chosen: list[int] = []
-    scores = settled(score(chosen))
+    scores = latest = settled(score(chosen))
     while (may := free(chosen)).any():
-        latest = settled(score(chosen))
-        waiting = np.ones(len(scores), bool)
-        waiting[chosen] = False
-        scores = np.where(waiting, latest, scores)
+        if chosen:
+            latest = settled(score(chosen))
+            waiting = np.ones(len(scores), bool)
+            waiting[chosen] = False
+            scores = np.where(waiting, latest, scores)
         chosen.append(int(np.argmax(np.where(may, latest, -np.inf))))
     return Scored(scores, order=tuple(chosen))

@@ -92,3 +92,11 @@ def test_labels_are_not_read() -> None:
     for method in (jelsr, ndfs):
         a, b = (method(X, other, np.random.default_rng(0)).scores for other in (label, label + 1))
         assert np.array_equal(a, b)
+
+
+def test_rows_that_differ_by_rounding_leave_no_cluster_empty() -> None:
+    """Five different rows, of which k-means can tell two apart."""
+    X = np.repeat([[0.3], [0.7]], [3, 2], axis=0) + np.array([[0], [1], [2], [0], [1]]) * 2e-16
+    F = start_clusters(X, 5, 0)
+    assert len(np.unique(X)) > 2
+    assert np.isfinite(F).all()

@@ -8,7 +8,7 @@ from planting import Peer
 from scipy.sparse.csgraph import laplacian as scipy_laplacian
 
 from spark_pufs.core.baselines.classes import known_classes, plausible_negatives
-from spark_pufs.core.baselines.graph import laplacian_score, neighbour_graph, normalised_laplacian
+from spark_pufs.core.baselines.graph import laplacian_score, neighbour_graph, normalised_laplacian, propagate
 from spark_pufs.core.baselines.scored import Scored, canonical_order, converged, forward, settled, tied
 
 PATH = sp.csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
@@ -112,3 +112,41 @@ def test_forward_keeps_the_score_of_the_choice() -> None:
     assert isinstance(found, Scored)
     assert found.order == (0, 1)
     assert found.scores.tolist() == pytest.approx([3, 1, 1])
+
+
+def test_propagation_by_hand() -> None:
+    # row 1 hangs on labelled row 0 alone and gives up with probability 1/4; row 2 hangs on row 1 alone
+    S = sp.csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    F = propagate(S, np.array([[True], [False], [False]]), reach=0.75)
+    # f1 = 3/8 (1 + f2), f2 = 3/4 f1
+    f1 = 0.375 / (1 - 0.375 * 0.75)
+    assert pytest.approx(np.array([[1, 0], [f1, 1 - f1], [0.75 * f1, 1 - 0.75 * f1]])) == F
+
+
+def test_propagation_is_the_inverse_it_stands_for() -> None:
+    rng = np.random.default_rng(1)
+    S = neighbour_graph(rng.random((25, 3)), 4)
+    labelled = np.zeros((25, 2), bool)
+    labelled[:3, 0] = labelled[3:7, 1] = True
+    known = labelled.any(axis=1)
+    A, P = np.diag(np.where(known, 0.0, 0.9)), S.toarray() / S.toarray().sum(axis=1)[:, None]
+    Y = np.column_stack([labelled, ~known]).astype(float)
+    expected = np.linalg.solve(np.eye(25) - A @ P, (np.eye(25) - A) @ Y)
+    assert propagate(S, labelled, 0.9) == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_row_far_from_all_others_still_hangs_on_its_neighbours() -> None:
+    # copies make the mean squared distance small: the far row's heat weights would be 0, and its label undefined
+    X = np.vstack([np.repeat(np.random.default_rng(0).random((20, 2)), 6, axis=0), [[1e3, 1e3]]])
+    S = neighbour_graph(X, 5)
+    assert (S.sum(axis=1) > 0).all()
+    F = propagate(S, (np.arange(121) < 12)[:, None], 0.99)
+    assert ((F >= -1e-9) & (F <= 1 + 1e-9)).all()
+    assert F.sum(axis=1) == pytest.approx(np.ones(121))
+
+
+def test_where_steps_do_not_lead_to_the_solution_it_is_found_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    labelled = np.array([[True], [False], [False]])
+    expected = propagate(PATH, labelled, 0.75)
+    monkeypatch.setattr("scipy.sparse.linalg.cg", lambda A, b, **_: (np.full(len(b), np.nan), 1))
+    assert propagate(PATH, labelled, 0.75) == pytest.approx(expected)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from planting import Planted
 from sklearn.feature_selection import f_classif
 
-from spark_pufs.core.baselines.graph import neighbour_graph
-from spark_pufs.core.baselines.trace_ratio import between_share, propagate, semifs
+from spark_pufs.core.baselines.trace_ratio import between_share, semifs
+
+RNG = np.random.default_rng(0)
 
 
 def test_share_of_hard_classes_is_that_of_an_anova() -> None:
@@ -19,27 +19,6 @@ def test_share_of_hard_classes_is_that_of_an_anova() -> None:
 
 def test_constant_columns_share_nothing() -> None:
     assert between_share(np.ones((4, 1)), np.eye(4)[:, :2]).tolist() == [0.0]
-
-
-def test_propagation_by_hand() -> None:
-    # row 1 hangs on labelled row 0 alone and gives up with probability 1/4; row 2 hangs on row 1 alone
-    S = sp.csr_array(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]]))
-    F = propagate(S, np.array([[True], [False], [False]]), reach=0.75)
-    # f1 = 3/8 (1 + f2), f2 = 3/4 f1
-    f1 = 0.375 / (1 - 0.375 * 0.75)
-    assert pytest.approx(np.array([[1, 0], [f1, 1 - f1], [0.75 * f1, 1 - 0.75 * f1]])) == F
-
-
-def test_propagation_is_the_inverse_it_stands_for() -> None:
-    rng = np.random.default_rng(1)
-    S = neighbour_graph(rng.random((25, 3)), 4)
-    labelled = np.zeros((25, 2), bool)
-    labelled[:3, 0] = labelled[3:7, 1] = True
-    known = labelled.any(axis=1)
-    A, P = np.diag(np.where(known, 0.0, 0.9)), S.toarray() / S.toarray().sum(axis=1)[:, None]
-    Y = np.column_stack([labelled, ~known]).astype(float)
-    expected = np.linalg.solve(np.eye(25) - A @ P, (np.eye(25) - A) @ Y)
-    assert propagate(S, labelled, 0.9) == pytest.approx(expected, abs=1e-8)
 
 
 def test_semifs_finds_what_was_planted(planted: Planted) -> None:
@@ -55,7 +34,28 @@ def test_semifs_with_negatives_and_without_unlabelled_rows(planted: Planted) -> 
     assert (scores / ((1 - scores) / 238)) == pytest.approx(F)
 
 
-def test_between_share_of_less_than_one_member_by_hand() -> None:
-    # members 0.1 and 0.3 of the rows at 0 and 1: their mean lies 0.25 from the middle; 0.4 x 0.25^2 / 0.5
-    share = between_share(np.array([[0.0], [1.0]]), np.array([[0.1], [0.3]]))
-    assert share == pytest.approx([0.05])
+def test_rows_count_by_how_sure_their_class_is_by_hand() -> None:
+    # weights 1, 0.5, 1 at 0, 1, 2: mean 1; class means 1/3 (of 1.5 rows) and 2 (of 1)
+    share = between_share(np.array([[0.0], [1.0], [2.0]]), np.array([[1.0, 0.0], [0.5, 0.0], [0.0, 1.0]]))
+    assert share == pytest.approx([(1.5 * (2 / 3) ** 2 + 1) / 2])
+
+
+def test_share_as_the_matrices_of_the_published_code() -> None:
+    # S_t = X'(B - B 1 1'B / 1'B1)X, S_w = X'(B - F diag(1 / 1'F) F')X, score S_b / S_w (Liu, Nie, Wu & Chen 2013)
+    rng = np.random.default_rng(5)
+    X, F = rng.random((20, 3)), rng.random((20, 2)) / 2
+    b = F.sum(axis=1)
+    total = X.T @ (np.diag(b) - np.outer(b, b) / b.sum()) @ X
+    within = X.T @ (np.diag(b) - F @ np.diag(1 / F.sum(axis=0)) @ F.T) @ X
+    share = between_share(X, F)
+    assert share / (1 - share) == pytest.approx(np.diag(total - within) / np.diag(within))
+
+
+def test_rows_that_no_label_reaches_do_not_count_beside_two_labelled_classes() -> None:
+    # two groups, one labelled of both classes, one far off without a label
+    near = np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 1.0], [0.1, 1.0]])
+    label = np.array([1, 1, 2, 2], np.uint8)
+    far = np.vstack([near + np.array([50.0, 0.0])] * 3)
+    both = semifs(np.vstack([near, far]), np.concatenate([label, np.zeros(12, np.uint8)]), RNG, neighbours=2).scores
+    assert both == pytest.approx(semifs(near, label, RNG, neighbours=2).scores, abs=1e-3)
+    assert both == pytest.approx([0.0, 1.0], abs=1e-3)

@@ -46,6 +46,45 @@ def test_fw_semifs_shares_a_win_between_equals() -> None:
     assert found.scores.tolist() == pytest.approx([1.0, 1.0])
 
 
+def test_fw_semifs_judges_by_rows_of_known_class_by_brute_force() -> None:
+    rng = np.random.default_rng(4)
+    X, y = rng.random((200, 4)), rng.random(200) < 0.5
+    X[:, 1] += 0.4 * y
+    known, everyone = range(12), range(200)  # so few that the nearest of all rows hold hardly any of them
+    label = np.where(np.arange(200) < len(known), np.where(y, 1, 2), 0).astype(np.uint8)
+    found = fw_semifs(X, label, rng, free=first(2, 4), samplings=1, sampling_rate=1.0)
+    one, two = found.order or (0, 0)
+
+    def nearest(row: int, features: list[int], rows: range) -> list[int]:
+        others = [other for other in rows if other != row]
+        return sorted(others, key=lambda other: float(((X[row, features] - X[other, features]) ** 2).sum()))[:3]
+
+    def share(features: list[int], guess: list[bool], rows: range) -> float:
+        pairs = [(row, near) for row in known for near in nearest(row, features, rows)]
+        return float(np.mean([guess[row] == guess[near] for row, near in pairs]))
+
+    first_shares = [share([j], y.tolist(), known) for j in range(4)]
+    assert one == int(np.argmax(first_shares))
+    assert found.scores[one] == pytest.approx(1 / first_shares.count(max(first_shares)) + max(first_shares) / 2)
+
+    spread = [int(y[nearest(row, [one], known)].sum()) > 1 for row in everyone]
+    guess = [bool(y[row]) if row in known else spread[row] for row in everyone]
+    shares = [-1.0 if j == one else share([one, j], guess, everyone) for j in range(4)]
+    assert two == int(np.argmax(shares))
+    assert found.scores[two] == pytest.approx(1 / shares.count(max(shares)) + max(shares) / 2)
+
+
+def test_fw_semifs_is_not_misled_by_rows_that_tie_in_the_order_of_their_classes() -> None:
+    # codes of few values: of many equally near rows the first would vote, and those are all of one class
+    rng = np.random.default_rng(5)
+    y = np.arange(600) < 300
+    X = rng.integers(0, 3, (600, 6)).astype(float)
+    X[:, 4] = np.where(rng.random(600) < 0.9, y, ~y)
+    label = np.where(rng.random(600) < 0.5, np.where(y, 1, 2), 0).astype(np.uint8)
+    found = fw_semifs(X, label, np.random.default_rng(0), free=first(1, 6))
+    assert found.order == (4,)
+
+
 def test_gradients_by_finite_differences() -> None:
     rng = np.random.default_rng(0)
     net = QNetwork(5, 3, 2, 1e-3, rng)

@@ -1,0 +1,46 @@
+"""What is told of a table before anything is chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spark_pufs import select
+
+IDENTIFIER = "an identifier? Put it into keep or exclude."
+
+
+def table(rows: int = 200) -> pd.DataFrame:
+    """The first rows are the labelled ones, and customers are numbered in the order they came."""
+    rng = np.random.default_rng(0)
+    label = (np.arange(rows) < rows // 5).astype(int)
+    customer = [f"customer {i:04d}" for i in range(rows)]
+    return pd.DataFrame({"customer": customer, "good": rng.normal(size=rows) + label, "label": label})
+
+
+@pytest.mark.parametrize("kind", ["text", "whole numbers"])
+def test_identifiers_are_named(kind: str) -> None:
+    frame = table()
+    if kind == "whole numbers":
+        frame["customer"] = np.arange(len(frame))
+    found = select(frame, label="label", method="semi-mim", k=1)
+    assert [w for w in found.warnings if "identifier" in w] == [
+        f"Column 'customer': {kind}, nearly all different: {IDENTIFIER}"
+    ]
+
+
+def test_text_that_is_not_read_is_not_named() -> None:
+    assert not any("identifier" in w for w in select(table(), label="label", method="lasso", k=1).warnings)
+
+
+@pytest.mark.parametrize("frame", [table(100), table().assign(customer=lambda t: t["customer"].str[:-1])])
+def test_few_rows_and_groups_are_nothing_remarkable(frame: pd.DataFrame) -> None:
+    assert not any("identifier" in w for w in select(frame, label="label", method="semi-mim", k=1).warnings)
+
+
+def test_text_that_is_all_different_tells_nothing() -> None:
+    """Not even that labelled rows come first."""
+    found = select(table(), label="label", method="semi-mim", k="all")
+    assert found.names[0] == "good"
+    assert {f.name: f.score for f in found.features}["customer"] == pytest.approx(0, abs=1e-12)

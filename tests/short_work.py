@@ -8,7 +8,7 @@ from spark_pufs.selectors import METHODS
 
 # A method takes those of its options that are named here.
 QUICK: dict[str, Any] = {
-    "generation": 16,
+    "generation_size": 16,
     "generations": 1,
     "evaluations": 2,
     "trees": 3,

@@ -74,7 +74,7 @@ def test_bytes_put_in_or_anything_else(saved: tuple[Path, bytes], more: bytes, p
 
 
 def search(table: pd.DataFrame, checkpoint: Path | None) -> spark_pufs.Selection:
-    options = {"generations": 4, "generation": 16, "sample_mb": 1}
+    options = {"generations": 4, "generation_size": 16, "sample_mb": 1}
     return spark_pufs.select(table, label="label", method="fscpu-mi", k=3, seed=1, checkpoint=checkpoint, **options)
 
 

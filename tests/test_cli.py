@@ -125,7 +125,12 @@ def test_a_search_runs_resumes_and_writes_likely_positives(
     example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
-    settings = ["select.method=fscpu", "select.generations=1", "select.generation=32", "output.likely_positives=true"]
+    settings = [
+        "select.method=fscpu",
+        "select.generations=1",
+        "select.generation_size=32",
+        "output.likely_positives=true",
+    ]
     assert select(example, out, *[word for setting in settings for word in ("--set", setting)]) == 0
     clusters = json.loads((out / "selection.json").read_text())["details"]["clusters"]
     likely = pd.read_parquet(out / "likely_positives.parquet")
@@ -137,7 +142,7 @@ def test_a_search_runs_resumes_and_writes_likely_positives(
     assert run(["resume", str(tmp_path / "nothing")]) == 2
 
 
-SEARCH = ("--set", "select.method=fscpu", "--set", "select.generations=1", "--set", "select.generation=32")
+SEARCH = ("--set", "select.method=fscpu", "--set", "select.generations=1", "--set", "select.generation_size=32")
 LIKELY = ("--set", "output.likely_positives=true")
 
 

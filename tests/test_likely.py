@@ -19,7 +19,7 @@ TABLE = pd.DataFrame(X, columns=["a", "b"]).assign(label=np.where(ROWS < 20, 1, 
 
 @pytest.fixture(scope="module")
 def selection() -> spark_pufs.Selection:
-    options = {"keep": ["row", "cluster"], "clusters": 2, "generations": 2, "generation": 16}
+    options = {"keep": ["row", "cluster"], "clusters": 2, "generations": 2, "generation_size": 16}
     return spark_pufs.select(TABLE, label="label", method="fscpu", k=2, **options)
 
 

@@ -45,7 +45,7 @@ def test_no_feature_is_a_warning() -> None:
 def test_notes_name_what_was_bound() -> None:
     notes = chosen(50, must=["c"], never=["a"]).table().set_index("name")["notes"]
     assert notes.to_dict() == {"a": "never", "b": "", "c": "must", "d": ""}
-    search = chosen(50, must=["c"], method="fscpu-mi", generations=1, generation=16, clusters=2)
+    search = chosen(50, must=["c"], method="fscpu-mi", generations=1, generation_size=16, clusters=2)
     assert search.table().set_index("name")["notes"]["c"].startswith("must; theta ")
 
 

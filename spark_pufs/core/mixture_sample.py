@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,8 @@ Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 SCALES = ("deviation", "range")
+LARGE = 500  # squares of values below 2**500 can be summed
+FAR = 1e12  # of a standardised value: its square is still a float32
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,11 @@ class Frame:
     """How the mixture sees d columns: asinh(bend (x - middle) / spread) / bend, then standardised; each field (d,).
 
     ``bend`` is 0, and the first step linear, except for columns with heavy tails (counts, sizes, durations), where
-    a few far rows would otherwise hold a component each.
+    a few far rows would otherwise hold a component each. x is in multiples of ``unit``, which is 1 but for columns
+    whose squares would overflow.
     """
 
+    unit: Floats
     middle: Floats
     spread: Floats
     bend: Floats
@@ -32,12 +36,13 @@ class Frame:
 
     def apply(self, X: Floats) -> Singles:
         """X (N, d) in the units of the table -> (N, d) float32."""
-        return ((_bent(X, self.middle, self.spread, self.bend) - self.center) / self.scale).astype(np.float32)
+        with np.errstate(over="ignore"):  # rows may be farther out than any that the frame was made from
+            seen = (_bent(X / self.unit, self.middle, self.spread, self.bend) - self.center) / self.scale
+        return np.clip(seen, -FAR, FAR).astype(np.float32)
 
     def of(self, columns: NDArray[np.intp]) -> Frame:
         """The same for some of the columns."""
-        fields = (self.middle, self.spread, self.bend, self.center, self.scale)
-        return Frame(*(field[columns] for field in fields))
+        return Frame(*(getattr(self, field.name)[columns] for field in fields(self)))
 
 
 @dataclass(frozen=True)
@@ -90,20 +95,28 @@ def make_sample(
     flag = np.asarray(labelled).astype(np.bool_)
     rows = np.ones(len(flag)) if weight is None else np.asarray(weight, np.float64)
     _check(raw, flag, rows)
-    frame = _frame(raw, rows, bend, heavy) if scale == "deviation" else _ranged(raw, rows)
+    unit = _unit(raw)
+    frame = _frame(raw / unit, rows, unit, bend, heavy) if scale == "deviation" else _ranged(raw / unit, rows, unit)
     standard = frame.apply(raw)
     return Sample(np.hstack([standard, standard * standard]), flag, rows, frame)
 
 
-def _frame(X: Floats, weight: Floats, bend: float, heavy: float) -> Frame:
+def _unit(X: Floats) -> Floats:
+    """A power of two (d,), so that dividing by it is exact, which leaves no column with values above 2**LARGE."""
+    largest = np.frexp(np.abs(X).max(axis=0))[1]
+    unit: Floats = np.exp2(np.maximum(largest - LARGE, 0))
+    return unit
+
+
+def _frame(X: Floats, weight: Floats, unit: Floats, bend: float, heavy: float) -> Frame:
     center, spread = _moments(X, weight)
     kurtosis = np.average(((X - center) / spread) ** 4, axis=0, weights=weight)
     middle = np.quantile(X, 0.5, axis=0, method="inverted_cdf", weights=weight)
     bends = np.where(kurtosis > heavy, bend, 0.0)
-    return Frame(middle, spread, bends, *_moments(_bent(X, middle, spread, bends), weight))
+    return Frame(unit, middle, spread, bends, *_moments(_bent(X, middle, spread, bends), weight))
 
 
-def _ranged(X: Floats, weight: Floats) -> Frame:
+def _ranged(X: Floats, weight: Floats, unit: Floats) -> Frame:
     """Columns divided by their ranges, and all by one number, so that their mean variance is 1."""
     center, deviation = _moments(X, weight)
     width = np.ptp(X, axis=0)
@@ -111,7 +124,7 @@ def _ranged(X: Floats, weight: Floats) -> Frame:
     width[constant] = 1.0
     overall = np.sqrt(np.mean(np.where(constant, 0.0, deviation / width) ** 2)) or 1.0
     flat = np.zeros(len(width))
-    return Frame(flat, np.ones(len(width)), flat, center, width * overall)
+    return Frame(unit, flat, np.ones(len(width)), flat, center, width * overall)
 
 
 def _moments(X: Floats, weight: Floats) -> tuple[Floats, Floats]:

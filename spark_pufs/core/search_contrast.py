@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class ContrastSettings:
-    """``generation`` masks are compared at a time; ``fractions`` of the budget give their sizes.
+    """``generation_size`` masks are compared at a time; ``fractions`` of the budget give their sizes.
 
     The first ``warm_up`` generations draw features evenly (or by the starting theta) and sizes alike. Later ones draw
     a feature up to 1 + ``focus`` times as often the more open it is, and a size the more often the more it tells, but
@@ -29,7 +29,7 @@ class ContrastSettings:
     when fewer than ``open`` of the features are not, ``patience`` generations in a row, or after ``max_generations``.
     """
 
-    generation: int = 288
+    generation_size: int = 288
     warm_up: int = 4
     max_generations: int = 60
     fractions: tuple[float, ...] = (0.125, 0.25, 0.5, 1.0)
@@ -150,7 +150,7 @@ class ContrastSearch:
 
     def _parts(self) -> NDArray[np.intp]:
         """The number of the size (M,) that each mask of the generation has."""
-        sizes, rows = len(self.fractions), self.settings.generation
+        sizes, rows = len(self.fractions), self.settings.generation_size
         share = np.full(sizes, 1 / sizes)
         if self.generation >= self.settings.warm_up:
             signal = [information(told, self.free) for told in self._told]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,7 @@ def _likeliest(mixture: Mixture, X: NDArray[np.float64]) -> NDArray[np.int64]:
     return best
 
 
-_FRAME = ("middle", "spread", "bend", "center", "scale")
+_FRAME = tuple(field.name for field in fields(Frame))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,14 @@ _RENAMED = {
     "propose_k": (),
     "options": (),
 }
+# What other libraries, and our own configuration, call an option of ``select``.
+_ELSEWHERE = {
+    "include": "features",
+    "n_features": "k",
+    "n_features_to_select": "k",
+    "random_state": "seed",
+    "target": "label",
+}
 COMMON = tuple(name for field in fields(Request) for name in _RENAMED.get(field.name, (field.name,)))
 
 _ROUNDING = 1e-12  # costs of 0.1, 0.1 and 0.1 fit a budget of 0.3
@@ -128,7 +136,11 @@ def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
     """The method's options with defaults filled in; unknown names and bad values are one error."""
     known = {*method.options, *COMMON}
     faults = [
-        Fault(f"Option '{name}'", f"is not an option of method '{method.name}'", did_you_mean(name.lower(), known))
+        Fault(
+            f"Option '{name}'",
+            f"is not an option of method '{method.name}'",
+            did_you_mean(_ELSEWHERE.get(name.lower(), name.lower()), known),
+        )
         for name in given
         if name not in method.options
     ]

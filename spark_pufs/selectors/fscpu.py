@@ -180,7 +180,7 @@ def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
     own: dict[str, Any] = (
         {"pairs": options["pairs"]}
         if options["search"] == "paper"
-        else {"settings": ContrastSettings(generation=options["generation"], max_generations=options["generations"])}
+        else {"settings": ContrastSettings(options["generation_size"], max_generations=options["generations"])}
     )
     return SEARCHES[options["search"]](budget, task.request.seed, start=start, **own)
 
@@ -317,7 +317,7 @@ _OPTIONS = {
     "clusters": whole(10, 2, 100),
     "covariance": one_of("diag", *COVARIANCES),
     "scale": one_of("deviation", *SCALES),
-    "generation": whole(288, 16),
+    "generation_size": whole(288, 16),
     "generations": whole(60, 1),
     "pairs": whole(3000, 1),
     "start": one_of("even", "even", "semi-jmi"),

@@ -53,7 +53,7 @@ def _search(task: Task, budget: Budget) -> PaperSearch | ContrastSearch:
     if task.options["search"] == "paper":
         return PaperSearch(budget, seed, pairs=max(1, evaluations // 2))
     generations = max(1, evaluations // GENERATION)
-    return ContrastSearch(budget, seed, ContrastSettings(generation=GENERATION, max_generations=generations))
+    return ContrastSearch(budget, seed, ContrastSettings(generation_size=GENERATION, max_generations=generations))
 
 
 def _outcome(task: Task, search: PaperSearch | ContrastSearch, rows: Rows) -> Outcome:

@@ -39,7 +39,7 @@ def _masks_scored(found: Selection, records: int) -> np.ndarray[Any, np.dtype[np
     steps = np.arange(1.0, records + 1)
     if options.get("search") == "paper":
         steps = np.minimum(PAIRS_PER_RECORD * steps, float(found.details["generations"]))
-    return steps * float(2 if options.get("search") == "paper" else options.get("generation", 288))
+    return steps * float(2 if options.get("search") == "paper" else options.get("generation_size", 288))
 
 
 def _thetas(results: pd.DataFrame) -> pd.DataFrame:

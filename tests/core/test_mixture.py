@@ -27,7 +27,7 @@ from spark_pufs.core.mixture import (
     score_chunk,
 )
 from spark_pufs.core.mixture_batch import Components, draw_rows, log_density, spread_rows, starting_rows
-from spark_pufs.core.mixture_sample import Frame
+from spark_pufs.core.mixture_sample import FAR, SCALES, Frame
 from spark_pufs.core.reference_mixture import Dense, dense_log_density
 
 
@@ -166,6 +166,25 @@ def test_units_of_the_table_do_not_matter() -> None:
     assert np.abs(one - two).sum() <= 6  # rows on the very edge may change sides
 
 
+@pytest.mark.parametrize("scale", SCALES)
+def test_columns_of_any_size_give_the_bits_of_their_small_copies(scale: str) -> None:
+    X, cloud = two_clouds(300)
+    X = np.clip(X, -15, 15)  # no row is farther out than 2**4
+    huge = make_sample(X * 2.0**1019, cloud, scale=scale)  # twice that is more than a float64 can hold
+    small = make_sample(X, cloud, scale=scale)
+    assert huge.Z.tobytes() == small.Z.tobytes()
+    assert huge.frame.apply(X * 2.0**1019).tobytes() == small.X.tobytes()
+
+
+def test_a_row_beyond_all_others_is_far_away_and_finite() -> None:
+    frame = make_sample([[-1.0], [1.0]], [1, 0]).frame
+    assert frame.apply(np.array([[1.7e308], [-1.7e308], [0.5]])).tolist() == [
+        [np.float32(FAR)],
+        [-np.float32(FAR)],
+        [0.5],
+    ]
+
+
 def test_weights_stand_for_repeated_rows() -> None:
     sample = make_sample([[0.0], [4.0]], [1, 0], [3, 1])
     repeated = make_sample([[0.0], [0.0], [0.0], [4.0]], [1, 1, 1, 0])
@@ -290,7 +309,7 @@ def test_faults_are_named() -> None:
 
 
 def test_log_likelihood_is_that_of_the_mixture() -> None:
-    frame = Frame(np.zeros(2), np.ones(2), np.zeros(2), np.zeros(2), np.ones(2))
+    frame = Frame(np.ones(2), np.zeros(2), np.ones(2), np.zeros(2), np.zeros(2), np.ones(2))
     weight, mean, variance = np.array([0.3, 0.7]), np.array([[0.0, 1], [2, -1]]), np.array([[1.0, 2], [0.5, 1]])
     X = np.random.default_rng(0).normal(size=(20, 2)).astype(np.float32)
     parts = [w * multivariate_normal(m, np.diag(v)).pdf(X) for w, m, v in zip(weight, mean, variance, strict=True)]

@@ -142,7 +142,7 @@ def test_a_starting_theta_draws_its_features_more_often() -> None:
 
 def test_thousands_of_features() -> None:
     effects = np.where(np.arange(3000) < 20, 1.0, 0.0)
-    settings = ContrastSettings(generation=96, max_generations=3)
+    settings = ContrastSettings(generation_size=96, max_generations=3)
     search = ContrastSearch(Budget.of(np.ones(3000), 600), seed=2, settings=settings)
     run(search, noisy(effects, 0.1))
     assert search.selection().sum() == 600

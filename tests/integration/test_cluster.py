@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.skipif(not (BIN / "spark-class").exists(), reason="pyspark's scripts are not beside this Python"),
 ]
 
-SEARCH = {"method": "fscpu", "generation": 1024, "generations": 4, "sample_mb": 1}
+SEARCH = {"method": "fscpu", "generation_size": 1024, "generations": 4, "sample_mb": 1}
 TRIALS = {"methods": ["semi-mim", "k-best"], "folds": 2, "repeats": 1, "rows": 1000}
 BOTH = {"spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0"}
 # Rows in other parts than by default, and a second copy of every task that others were faster than.

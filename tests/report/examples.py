@@ -60,7 +60,7 @@ def searched(generations: int = 3) -> Selection:
     """A short search on the artificial data; one column is called like a script."""
     data = make_artificial(CONDITIONS[0], 7)
     table = pd.DataFrame(data.X, columns=data.names).rename(columns={"relevant_01": SCRIPT}).assign(label=data.s)
-    options: dict[str, Any] = {"generation": 48, "generations": generations, "sample_mb": 1}
+    options: dict[str, Any] = {"generation_size": 48, "generations": generations, "sample_mb": 1}
     return spark_pufs.select(table, label="label", method="fscpu", k=25, **options)
 
 

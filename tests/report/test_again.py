@@ -34,7 +34,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "bounds": {"negative": -1, "k": 2, "budget": 3.5, "costs": {"b": 0.5, "c: 1": 2}, "prior": (0.1, 0.4)},
     "values": {"positive": [1, -1], "unlabelled": "*", "method": "mim", "seed": 9, "bins": 3, "keep": ["d"]},
     "options": {"negative": -1, "method": "semi-iamb", "alpha": 0.2, "prior": 0.3, "binning": "equal-frequency"},
-    "a search": {"unlabelled": "*", "method": "fscpu", "k": 1, "clusters": 2, "generation": 16, "generations": 1},
+    "a search": {"unlabelled": "*", "method": "fscpu", "k": 1, "clusters": 2, "generation_size": 16, "generations": 1},
 }
 
 

@@ -185,6 +185,16 @@ def test_options_have_defaults() -> None:
             "Option 'alhpa': is not an option of method 'semi-iamb'. Did you mean 'alpha'?",
         ),
         (
+            "mim",
+            {"include": ["a"]},
+            "Option 'include': is not an option of method 'mim'. Did you mean 'features'?",
+        ),
+        (
+            "mim",
+            {"random_state": 0},
+            "Option 'random_state': is not an option of method 'mim'. Did you mean 'seed'?",
+        ),
+        (
             "semi-iamb",
             {"alpha": 2.0},
             "Option 'alpha': must be a number between 0 and 1, got 2.0. The default is 0.05.",

@@ -15,7 +15,7 @@ from spark_pufs.engine import MaskScorer
 from spark_pufs.errors import ConfigError, PufsError, Stopped
 from spark_pufs.scorer import ThreadScorer
 
-QUICK = {"label": "label", "method": "fscpu", "generations": 2, "generation": 48}
+QUICK = {"label": "label", "method": "fscpu", "generations": 2, "generation_size": 48}
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,11 @@ def test_likely_positives_are_unlabelled_rows_of_positive_clusters(table: pd.Dat
 @pytest.mark.parametrize("covariance", ["diag", "spherical", "tied", "full", "sklearn"])
 def test_every_covariance_runs(table: pd.DataFrame, covariance: str) -> None:
     selection = choose(
-        table[[*table.columns[20:32], "label", "row", "truth"]], k=4, covariance=covariance, generation=16, clusters=3
+        table[[*table.columns[20:32], "label", "row", "truth"]],
+        k=4,
+        covariance=covariance,
+        generation_size=16,
+        clusters=3,
     )
     assert len(selection.names) == 4
 
@@ -188,7 +192,7 @@ def test_a_damaged_checkpoint_is_named(table: pd.DataFrame, tmp_path: Path) -> N
 def test_many_labelled_rows_leave_room_for_unlabelled_ones() -> None:
     rng = np.random.default_rng(6)
     table = pd.DataFrame(rng.normal(size=(60_000, 8))).assign(label=(rng.random(60_000) < 0.4).astype(int))
-    found = choose(table, k=3, keep=[], generations=1, generation=16, sample_mb=1)
+    found = choose(table, k=3, keep=[], generations=1, generation_size=16, sample_mb=1)
     assert 15_500 < found.details["sample_rows"] < 17_200  # 16,384 rows fit, half of them labelled
 
 

@@ -22,7 +22,7 @@ def wide() -> pd.DataFrame:
     return pd.DataFrame(X, columns=maker.names).assign(label=labelled.astype(int))
 
 
-QUICK = {"label": "label", "method": "fscpu", "k": 10, "generations": 6, "generation": 96}
+QUICK = {"label": "label", "method": "fscpu", "k": 10, "generations": 6, "generation_size": 96}
 
 
 def test_the_best_alone_are_searched_and_the_named_ones() -> None:

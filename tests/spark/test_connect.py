@@ -39,7 +39,7 @@ spark.stop()
 CALLS = {
     "semi-jmi": {"method": "semi-jmi", "k": 10, "binning": "equal-frequency"},
     "semi-iamb": {"method": "semi-iamb"},
-    "fscpu": {"method": "fscpu", "k": 25, "generations": 1, "generation": 32},
+    "fscpu": {"method": "fscpu", "k": 25, "generations": 1, "generation_size": 32},
 }
 
 

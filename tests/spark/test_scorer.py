@@ -79,7 +79,7 @@ def test_a_task_that_dies_changes_nothing(
 
 @pytest.mark.parametrize("partitions", [1, 2, 7])
 def test_selection_equals_the_local_one(spark: Any, table: pd.DataFrame, partitions: int) -> None:
-    options = {"label": "label", "method": "fscpu", "k": 25, "keep": ["row"], "generations": 2, "generation": 48}
+    options = {"label": "label", "method": "fscpu", "k": 25, "keep": ["row"], "generations": 2, "generation_size": 48}
     local = spark_pufs.select(table, **options)
     frame = spark.createDataFrame(table.sample(frac=1.0, random_state=partitions)).repartition(partitions)
     found = spark_pufs.select(frame, **options)
@@ -99,7 +99,7 @@ def test_a_bounded_sample_is_the_same_on_both_engines(spark: Any, partitions: in
     table = pd.DataFrame(rng.normal(size=(30_000, 8)), columns=list("abcdefgh"))
     table.loc[::3, :] = 0.25  # a third of all rows are equal
     table["label"] = (table["a"] > 2.2).astype(int)
-    options = {"label": "label", "method": "fscpu", "k": 3, "generations": 1, "generation": 16, "sample_mb": 1}
+    options = {"label": "label", "method": "fscpu", "k": 3, "generations": 1, "generation_size": 16, "sample_mb": 1}
     local = spark_pufs.select(table, **options)
     found = spark_pufs.select(spark.createDataFrame(table).repartition(partitions), **options)
     assert local.details["sample_rows"] < 16_384 + 100

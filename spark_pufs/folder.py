@@ -6,6 +6,7 @@ import copy
 import hashlib
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -56,6 +57,14 @@ class RunFolder:
         folder._base, folder._given = self.at(name), self.address(name)
         folder.path = masked(folder._given)
         return folder
+
+    def check_place(self) -> None:
+        """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
+        there = self._nearest()
+        if there is not None and not there.is_dir():
+            raise self._file_in_the_way(there)
+        if there is not None and not os.access(there, os.W_OK | os.X_OK):
+            raise PufsError(Fault(f"Output '{self.path}'", f"'{there}' may not be written", _FIX))
 
     def finished(self) -> dict[str, Any] | None:
         """The manifest, if a run has finished here."""
@@ -241,9 +250,22 @@ class RunFolder:
         with suppress(OSError, PufsError):
             self.delete(_partial(name))
 
+    def _nearest(self) -> Path | None:
+        """What is there of the path, on this machine."""
+        if self.local is None:
+            return None
+        return next((place for place in (self.local, *self.local.parents) if os.path.lexists(place)), None)
+
+    def _file_in_the_way(self, there: Path) -> ConfigError:
+        what = "" if there == self.local else f"'{there}' "
+        return ConfigError(
+            Fault(f"Output '{self.path}'", f"{what}is a file, not a folder", "Name another output.path.")
+        )
+
     def _unwritten(self, error: OSError) -> PufsError:
-        if self._fs.get_file_info(self._base).type == fs.FileType.File:
-            return ConfigError(Fault(f"Output '{self.path}'", "is a file, not a folder", "Name another output.path."))
+        there = self._nearest()
+        if there is not None and not there.is_dir():
+            return self._file_in_the_way(there)
         return PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {error}", _FIX))
 
     def _damaged(self, name: str, why: str) -> PufsError:

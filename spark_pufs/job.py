@@ -64,8 +64,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
 
 def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
     """What a run would do, or the error that it would end with; nothing is written."""
-    if folder.local is not None and folder.local.is_file():
-        raise ConfigError(Fault(f"Output '{folder.path}'", "is a file, not a folder", "Name another output.path."))
+    folder.check_place()
     with opened(config, note) as engine:
         plan = _prepared(engine, config, request)
         _done(config, plan, folder, FolderKeeper(folder, identity(plan, request), config.output.overwrite))

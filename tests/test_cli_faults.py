@@ -264,6 +264,9 @@ def test_a_dry_run_ends_as_the_run_would(example: Path, tmp_path: Path, capsys: 
     (tmp_path / "file").write_text("kept")
     said = fails(capsys, select(example / "table.parquet", tmp_path / "file", more=("--dry-run",)), 2)
     assert f"error: Output '{tmp_path}/file': is a file, not a folder. Name another output.path." in said
+    for more in ((), ("--dry-run",)):
+        said = fails(capsys, select(example / "table.parquet", tmp_path / "file" / "below", more=more), 2)
+        assert f"error: Output '{tmp_path}/file/below': '{tmp_path}/file' is a file, not a folder." in said
     assert select(example / "table.parquet", tmp_path / "run") == 0
     before = results(tmp_path / "run")
     capsys.readouterr()

@@ -170,6 +170,14 @@ def test_a_path_that_is_a_file_is_a_setting_to_mend(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "kept"
 
 
+def test_a_place_is_tried_without_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RunFolder(tmp_path / "new" / "deep").check_place()
+    assert not (tmp_path / "new").exists()
+    monkeypatch.setattr("os.access", lambda place, mode: False)  # root may write anywhere
+    with pytest.raises(PufsError, match=f"Output '{tmp_path}/new': '{tmp_path}' may not be written."):
+        RunFolder(tmp_path / "new").check_place()
+
+
 def fill(volume: Path) -> None:
     with suppress(OSError), (volume / "filler").open("wb", buffering=0) as filler:
         while filler.write(b"x" * 4096):

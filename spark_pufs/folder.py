@@ -257,10 +257,8 @@ class RunFolder:
         return next((place for place in (self.local, *self.local.parents) if os.path.lexists(place)), None)
 
     def _file_in_the_way(self, there: Path) -> ConfigError:
-        what = "" if there == self.local else f"'{there}' "
-        return ConfigError(
-            Fault(f"Output '{self.path}'", f"{what}is a file, not a folder", "Name another output.path.")
-        )
+        found = f"'{there}' is a file, not a folder"
+        return ConfigError(Fault(f"Output '{self.path}'", found, "Name another output.path."))
 
     def _unwritten(self, error: OSError) -> PufsError:
         there = self._nearest()

@@ -152,7 +152,9 @@ def test_a_table_that_changes_between_passes(
 def test_an_output_that_is_a_file(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("kept")
     said = fails(capsys, select(example / "table.parquet", tmp_path / "file"), 2)
-    assert f"error: Output '{tmp_path}/file': is a file, not a folder. Name another output.path." in said
+    assert (
+        f"error: Output '{tmp_path}/file': '{tmp_path}/file' is a file, not a folder. Name another output.path." in said
+    )
     assert (tmp_path / "file").read_text() == "kept"
 
 
@@ -263,7 +265,9 @@ def test_the_work_of_a_stopped_search_is_refused_and_stays_whole(
 def test_a_dry_run_ends_as_the_run_would(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("kept")
     said = fails(capsys, select(example / "table.parquet", tmp_path / "file", more=("--dry-run",)), 2)
-    assert f"error: Output '{tmp_path}/file': is a file, not a folder. Name another output.path." in said
+    assert (
+        f"error: Output '{tmp_path}/file': '{tmp_path}/file' is a file, not a folder. Name another output.path." in said
+    )
     for more in ((), ("--dry-run",)):
         said = fails(capsys, select(example / "table.parquet", tmp_path / "file" / "below", more=more), 2)
         assert f"error: Output '{tmp_path}/file/below': '{tmp_path}/file' is a file, not a folder." in said

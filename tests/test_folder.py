@@ -166,7 +166,10 @@ def test_a_path_that_is_a_file_is_a_setting_to_mend(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("kept")
     with pytest.raises(ConfigError) as caught:
         small().write(tmp_path / "file")
-    assert str(caught.value) == f"Output '{tmp_path}/file': is a file, not a folder. Name another output.path."
+    assert (
+        str(caught.value)
+        == f"Output '{tmp_path}/file': '{tmp_path}/file' is a file, not a folder. Name another output.path."
+    )
     assert (tmp_path / "file").read_text() == "kept"
 
 

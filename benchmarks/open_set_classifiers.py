@@ -29,7 +29,7 @@ METHODS = (
     "semi-jmi binning=equal-frequency",
     "fscpu",
     "fscpu-mi",
-    "fscpu-mi binning=equal-frequency",
+    "fscpu-mi binning=equal-width",
 )
 SETTINGS: dict[str, dict[str, Any]] = {
     "defaults": {},

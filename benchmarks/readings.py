@@ -10,19 +10,27 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from readings_table_6 import table_6
 from sklearn.neighbors import kneighbors_graph
 
+from spark_pufs import select
 from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
 from spark_pufs.core.baselines.classes import SecondClass, known_classes
 from spark_pufs.core.baselines.correlation import mrmr_ufs
 from spark_pufs.core.baselines.graph import neighbour_graph
 from spark_pufs.core.baselines.jsfs import fit_jsfs, pseudo_signs
 from spark_pufs.core.baselines.laplacian_scores import normalised_information
+from spark_pufs.core.information import class_given_feature
+from spark_pufs.core.surrogate import apply_surrogate
+from spark_pufs.request import Binning
+from spark_pufs.selectors import fscpu
+from spark_pufs.selectors.base import Task
 
 Floats = NDArray[np.float64]
 Weight = Callable[[Floats], Floats]  # of squared distances
@@ -35,6 +43,7 @@ _NEAR: dict[bytes, sp.csr_array] = {}
 PUBLISHED = {  # mean, standard deviation by condition
     "mrmr-ufs": ".59 .02 .59 .03 .61 .02 .60 .00 .59 .02 .59 .03 .61 .02 .60 .00 .60 .00 .60 .00",
     "sselect": ".34 .06 .36 .04 .42 .07 .45 .07 .34 .06 .35 .05 .42 .07 .45 .07 .35 .10 .35 .10",
+    "fscpu-mi": ".90 .06 .79 .09 .74 .06 .82 .06 .87 .06 .86 .06 .76 .14 .81 .03 .59 .10 .54 .08",
     "jsfs": ".43 .07 .51 .03 .42 .05 .49 .05 .46 .10 .44 .05 .42 .05 .49 .03 .42 .07 .46 .07",
 }
 PUBLISHED_REPEATS = 5
@@ -117,10 +126,33 @@ def jsfs_readings(data: Artificial) -> Readings:
             yield f"second class {second}{name}, weights with their sign", weights
 
 
+def less_bias(task: Task) -> Floats:
+    """I(X_k; S | X_j) as (k, j), less what chance alone gives it: degrees of freedom of occupied cells over 2N."""
+    layout = task.table.layout
+    columns = []
+    for j in range(layout.features):
+        n = apply_surrogate(task.counter.with_feature(j), "y0")
+        classes = (n[:, :, layout.span(0)].sum(axis=2) > 0).sum(axis=0) - 1  # by level of X_j
+        levels = np.add.reduceat(n.sum(axis=0) > 0, layout.offsets[:-1], axis=1, dtype=np.int64) - 1
+        columns.append(class_given_feature(n, layout)[0] - classes @ levels / (2 * task.table.rows))
+    return np.stack(columns, axis=1)
+
+
+def fscpu_mi_readings(data: Artificial) -> Readings:
+    table = pd.DataFrame(data.X, columns=data.names).assign(label=data.s.astype(int))
+    binnings: tuple[Binning, ...] = ("equal-width", "equal-frequency")
+    for binning in binnings:
+        for name, cmi in (("", fscpu._cmi), (", less its bias", less_bias)):
+            with patch.object(fscpu, "_cmi", cmi):
+                chosen = select(table, label="label", method="fscpu-mi", k=SELECT, binning=binning).names
+            yield f"{binning}{name}", np.isin(data.names, chosen).astype(np.float64)
+
+
 READINGS: Mapping[str, Callable[[Artificial], Readings]] = {
     "mrmr-ufs": ufs_readings,
     "sselect": sselect_readings,
     "jsfs": jsfs_readings,
+    "fscpu-mi": fscpu_mi_readings,
 }
 
 

@@ -52,7 +52,7 @@ def select(
     prior: Prior | None = None,
     seed: int = 0,
     bins: int = 5,
-    binning: Binning = "equal-width",
+    binning: Binning = "auto",
     max_categories: int = 32,
     missing: Missing = "value",
     pair_memory_mb: int = 256,
@@ -76,7 +76,8 @@ def select(
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
     - ``prior``: the believed share of positives among all rows, or a range (low, high).
     - ``seed``: for methods that draw; the same seed gives the same answer.
-    - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-width" or "equal-frequency".
+    - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-width" or "equal-frequency"; "auto" is what
+      the method does best with, equal frequency for fscpu-mi and equal width for all others.
     - ``max_categories``: text values that keep a level of their own; rarer ones share one.
     - ``missing``: "value" makes null a level of its own, "error" refuses it.
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.

@@ -223,7 +223,7 @@ def plan_text(plan: Plan, config: RunConfig) -> str:
         f"table     {plan.profile.rows:,} rows, {labels.positive:,} labelled positive, "
         f"{labels.negative:,} labelled negative, {labels.unlabelled:,} unlabelled",
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
-        f"method    {request.method}, k = {size}, {request.bins} bins, {request.binning}",
+        f"method    {request.method}, k = {size}, {request.bins} bins, {plan.binning}",
         f"counting  {'all pairs in one pass' if one_pass else 'one pass for up to a dozen chosen features'}",
         f"output    {masked(config.output.path)}",
         *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],

@@ -28,8 +28,11 @@ MOST_CHARACTERS = 60  # of a category's name
 
 
 def portrait(table: PUTable, counter: Counter, chosen: Sequence[int]) -> dict[str, Any]:
-    """``distributions`` of the first chosen features and, where its counts fit in memory, their ``redundancy``."""
-    found: dict[str, Any] = {"distributions": distributions(table, counter, chosen[:SHOWN])}
+    """``distributions`` of the first chosen features by ``binning`` and, where counts fit in memory, ``redundancy``."""
+    found: dict[str, Any] = {
+        "binning": table.plan.binning,
+        "distributions": distributions(table, counter, chosen[:SHOWN]),
+    }
     among = tuple(chosen[:COMPARED])
     pairs = counter.among(among) if len(among) > 1 else None
     if pairs is not None:

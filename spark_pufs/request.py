@@ -14,7 +14,7 @@ from spark_pufs.types import LabelRule, column_name
 
 __all__ = ["Binning", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
 
-Binning = Literal["equal-width", "equal-frequency"]
+Binning = Literal["auto", "equal-width", "equal-frequency"]  # auto: as the method does best
 Missing = Literal["value", "error"]
 Prior = float | tuple[float, float]
 
@@ -41,7 +41,7 @@ class Request:
     prior: Prior | None = None
     seed: int = 0
     bins: int = 5
-    binning: Binning = "equal-width"
+    binning: Binning = "auto"
     max_categories: int = 32
     missing: Missing = "value"
     pair_memory_mb: int = 256
@@ -52,6 +52,10 @@ class Request:
         faults = list(_faults(self))
         if faults:
             raise ConfigError(faults)
+
+    def binning_or(self, own: Binning) -> Binning:
+        """How numbers are cut, by a method whose own way is ``own``."""
+        return own if self.binning == "auto" else self.binning
 
     @classmethod
     def of(cls, label: LabelRule, *, method: str, **given: Any) -> Request:

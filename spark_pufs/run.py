@@ -84,7 +84,8 @@ def check(request: Request) -> None:
 def prepare(engine: Engine, request: Request) -> Plan:
     """All that can be wrong is found here, before the work."""
     check(request)
-    plan = inspect(engine, request, method_named(request.method).numeric_only)
+    method = method_named(request.method)
+    plan = inspect(engine, request, method.numeric_only, method.binning)
     limits_of(request, plan.features)
     return plan
 

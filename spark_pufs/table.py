@@ -14,7 +14,7 @@ from spark_pufs.core.schema import Schema, label_states, match, resolve
 from spark_pufs.core.surrogate import Labels
 from spark_pufs.engine import Blocks, Engine, Packer, Source
 from spark_pufs.errors import DataError, Fault, did_you_mean
-from spark_pufs.request import Request
+from spark_pufs.request import Binning, Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
 __all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack"]
@@ -34,6 +34,7 @@ class Plan:
     dropped: Mapping[str, str]
     warnings: tuple[str, ...]
     source: Source
+    binning: Binning
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,11 @@ class PUTable:
         return self.plan.profile.rows
 
 
-def inspect(engine: Engine, request: Request, numeric_only: bool = False) -> Plan:
-    """Resolve the columns, read the table once, and raise all faults together."""
+def inspect(engine: Engine, request: Request, numeric_only: bool = False, own_binning: Binning = "equal-width") -> Plan:
+    """Resolve the columns, read the table once, and raise all faults together.
+
+    ``numeric_only`` and ``own_binning`` are the method's: whether it reads no text, and what ``auto`` means to it.
+    """
     columns = engine.columns()
     schema, faults = resolve(
         columns, request.label.column, request.include, request.exclude, request.keep, request.categorical
@@ -87,6 +91,7 @@ def inspect(engine: Engine, request: Request, numeric_only: bool = False) -> Pla
         dropped,
         _warnings(schema, profile, labels, request, features),
         source,
+        request.binning_or(own_binning),
     )
 
 
@@ -130,7 +135,7 @@ def _edges(plan: Plan, request: Request) -> list[tuple[float, ...]]:
     profile = plan.profile
     spans = zip(profile.low, profile.high, strict=True)
     widths = [equal_width_edges(low, high, request.bins) if low < high else () for low, high in spans]
-    if request.binning == "equal-width":
+    if plan.binning == "equal-width":
         return widths
     present = profile.rows - profile.nulls - profile.nans
     ranks = wanted_ranks(present, request.bins)

@@ -172,7 +172,7 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         "binning mistyped",
         2,
         select(binning="equal"),
-        "Option 'binning': must be one of equal-width, equal-frequency, got 'equal'. For example equal-width.",
+        "Option 'binning': must be one of auto, equal-width, equal-frequency, got 'equal'. For example equal-width.",
     ),
     (
         "prior above 1",

@@ -93,7 +93,7 @@ def test_a_failure_while_files_are_shown_leaves_nothing_that_looks_finished(
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(PufsError, match=r"Output '.*file/run': cannot be written"):
+    with pytest.raises(ConfigError, match=r"Output '.*file/run': '.*/file' is a file, not a folder"):
         small().write(tmp_path / "file" / "run")
 
 

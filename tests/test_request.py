@@ -30,7 +30,7 @@ LABEL = LabelRule("s")
         ("bins", 255, "must be a whole number from 2 to 254, got 255"),
         ("max_categories", 254, "must be a whole number from 1 to 253, got 254"),
         ("pair_memory_mb", -1, "must be a whole number of at least 0, got -1"),
-        ("binning", "quantile", "must be one of equal-width, equal-frequency, got 'quantile'"),
+        ("binning", "quantile", "must be one of auto, equal-width, equal-frequency, got 'quantile'"),
         ("missing", "drop", "must be one of value, error, got 'drop'"),
         ("prior", 0.0, "must be a share between 0 and 1, or two of them, low and high, got 0.0"),
         ("prior", (0.4, 0.2), "low and high, got (0.4, 0.2)"),

@@ -59,7 +59,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         prior: Prior | None = None,
         seed: int = 0,
         bins: int = 5,
-        binning: Binning = "equal-width",
+        binning: Binning = "auto",
         max_categories: int = 32,
         missing: Missing = "value",
         pair_memory_mb: int = 256,

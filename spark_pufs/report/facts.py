@@ -83,7 +83,7 @@ def _distribution(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _crowded(selection: Selection) -> int:
     """How many of the distributions would show more in bins of equal frequency."""
-    if selection.request.get("binning") != "equal-width":
+    if selection.details.get("binning") != "equal-width":
         return 0
     return words.crowded(selection.details.get("distributions", ()))
 

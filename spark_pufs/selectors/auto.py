@@ -141,15 +141,16 @@ def _sized(task: Task, chosen: Method) -> tuple[Task, dict[str, Any], tuple[str,
 
 
 def _task_of(task: Task, chosen: Method) -> Task:
-    """The same table for another method, without text features where it reads numbers only."""
+    """The same table as another method has it: its own bins, and no text features where it reads numbers only."""
     request = replace(task.request, method=chosen.name, options={})
     options = read_options(chosen, {})
     plan = task.table.plan
-    numbers = tuple(name for name in plan.features if name in plan.schema.numeric)
-    if not chosen.numeric_only or numbers == plan.features:
+    names = tuple(name for name in plan.features if name in plan.schema.numeric or not chosen.numeric_only)
+    own = replace(plan, features=names, binning=request.binning_or(chosen.binning))
+    if (own.features, own.binning) == (plan.features, plan.binning):
         return replace(task, request=request, options=options)
-    table = pack(replace(plan, features=numbers), request)
-    limits = replace(limits_of(request, numbers)[0], k=min(task.limits.k, len(numbers)))
+    table = pack(own, request)
+    limits = replace(limits_of(request, names)[0], k=min(task.limits.k, len(names)))
     counter = Counter(table, request.pair_memory_mb)
     return replace(task, table=table, counter=counter, limits=limits, request=request, options=options)
 

@@ -13,7 +13,7 @@ from spark_pufs.core.schema import match
 from spark_pufs.counter import Counter
 from spark_pufs.engine import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
-from spark_pufs.request import Request
+from spark_pufs.request import Binning, Request
 from spark_pufs.table import PUTable
 
 __all__ = ["COMMON", "Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
@@ -130,6 +130,7 @@ class Method:
     options: Mapping[str, Option] = field(default_factory=dict)
     numeric_only: bool = False
     own_size: bool = False  # decides the number of features itself where none is asked for
+    binning: Binning = "equal-width"  # where none is asked for
 
 
 def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def _select(
 
     method, request = method_named(unit["method"]), _request(shared, unit)
     engine = in_process(_frame(shared, train, request.label.column))
-    plan = inspect(engine, request, method.numeric_only)
+    plan = inspect(engine, request, method.numeric_only, method.binning)
     task = make_task(engine, plan, method, request, in_process)
     outcome = method.run(task)
     place = np.array([names.index(name) for name in plan.features])

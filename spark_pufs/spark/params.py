@@ -113,7 +113,9 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     prior: Param[Any] = Param(Params._dummy(), "prior", "share of positives, or low and high.", _share)
     bins: Param[int] = Param(Params._dummy(), "bins", "bins of a number.", TypeConverters.toInt)
-    binning: Param[str] = Param(Params._dummy(), "binning", "equal-width or equal-frequency.", TypeConverters.toString)
+    binning: Param[str] = Param(
+        Params._dummy(), "binning", "equal-width or equal-frequency; auto: the method's own.", TypeConverters.toString
+    )
     maxCategories: Param[int] = Param(  # noqa: N815
         Params._dummy(), "maxCategories", "commonest categories that keep a level of their own.", TypeConverters.toInt
     )

@@ -35,7 +35,7 @@ VARIANTS = (
     "fscpu search=paper",
     "fscpu-mi search=paper",
     "semi-jmi binning=equal-frequency",
-    "fscpu-mi binning=equal-frequency",
+    "fscpu-mi binning=equal-width",
     "pucfs prior=known",
 )
 LEFT_OUT = ("mint", "listwise-iamb", "pairwise-iamb", "pucfs")  # need labelled negatives; pucfs needs its prior

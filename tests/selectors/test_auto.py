@@ -83,6 +83,15 @@ def test_text_features_are_left_to_methods_that_read_them() -> None:
     assert "word" in select(frame, k=5, methods=["semi-mim"]).names
 
 
+def test_a_method_has_its_own_bins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "choose", lambda *_: Choice(("fscpu-mi",), "told"))
+    frame = table()[[*(f"relevant_{i:02d}" for i in range(1, 7)), "label"]]
+    alone = spark_pufs.select(frame, label="label", method="fscpu-mi", k=3)
+    assert select(frame, k=3, methods=["semi-mim"]).scores == alone.scores
+    wide = spark_pufs.select(frame, label="label", method="fscpu-mi", k=3, binning="equal-width")
+    assert select(frame, k=3, methods=["semi-mim"], binning="equal-width").scores == wide.scores != alone.scores
+
+
 def test_few_labels_leave_the_choice_to_assumptions() -> None:
     frame = table().assign(label=[1, 1] + [0] * 998)
     found = select(frame, k=5)

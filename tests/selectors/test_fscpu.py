@@ -40,6 +40,19 @@ def test_a_full_search_finds_the_relevant_features() -> None:
     assert selection.details["stopped"]
 
 
+@pytest.mark.parametrize(("method", "own"), [("fscpu-mi", "equal-frequency"), ("semi-jmi", "equal-width")])
+def test_a_method_cuts_numbers_its_own_way_unless_told(table: pd.DataFrame, method: str, own: str) -> None:
+    def answer(**more: Any) -> spark_pufs.Selection:
+        search = {name: QUICK[name] for name in ("generations", "generation_size") if method == "fscpu-mi"}
+        return spark_pufs.select(table, label="label", keep=["row", "truth"], method=method, k=25, **search, **more)
+
+    left, told = answer(), answer(binning=own)
+    assert left.details["binning"] == own
+    assert left.scores == told.scores
+    other = next(name for name in ("equal-frequency", "equal-width") if name != own)
+    assert answer(binning=other).scores != left.scores
+
+
 def test_verdict_adds_up(table: pd.DataFrame) -> None:
     details = choose(table).details
     clusters = details["clusters"]

@@ -1,8 +1,9 @@
 """One side of one comparison of family_peers.py: `python family_contenders.py NAME FOLDER`, last line of output JSON.
 
 FOLDER holds X.npy (n, D) in [0, 1], codes.npy (n, D) five equal-width bins, s.npy (n,) labelled, y.npy (n,) the class
-and, if networks are compared, net.bif. Every contender runs on a few rows first, which loads its modules and is not
-measured. Those that are not ours run in the environment of requirements.txt, without spark_pufs.
+and, if networks are compared, net.bif and net.npy (n, nodes), a sample of it. Every contender runs on a few rows first,
+which loads its modules and is not measured. Those that are not ours run in the environment of requirements.txt, without
+spark_pufs.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import Any
 import numpy as np
 
 K, ALPHA, TREES, SAMPLES = 25, 5e-5, 10, 20_000
+ALPHA_G = 0.01  # level of G-tests
 FEW = 10  # features that forward searches choose
 SMALL = 1000  # rows for what is quadratic in rows, or loops over them in Python
 WARM = 300
 Data = SimpleNamespace
-Answer = dict[str, Any]  # "scores" (D,) larger is better, "order" best first, or "value"
+Answer = dict[str, Any]  # "scores" (D,) larger is better, "order" best first, "sets" one a target, or "value"
 
 
 def load(folder: Path, rows: int | None = None) -> Data:
@@ -87,6 +89,38 @@ def our_network(data: Data) -> Answer:
 
     network = parse_bif((data.folder / "net.bif").read_text())
     return {"value": float(len(sample(network, SAMPLES, np.random.default_rng(0))))}
+
+
+def blankets(find: Callable[[Any, int], Any]) -> Callable[[Data], Answer]:
+    """The Markov blanket of every node whose first state is neither rare nor common, against all its other states."""
+
+    def run(data: Data) -> Answer:
+        states = np.load(data.folder / "net.npy")[: len(data.X)].astype(int)
+        shares = (states == 0).mean(axis=0)
+        found = []
+        for target in np.flatnonzero((shares > 0.02) & (shares < 0.98)):
+            table = states.copy()
+            table[:, target] = states[:, target] == 0
+            found.append(sorted(int(i) for i in find(table, int(target))))
+        return {"sets": found}
+
+    return run
+
+
+def our_blanket(table: Any, target: int) -> Any:
+    import pandas as pd
+
+    import spark_pufs
+
+    frame = pd.DataFrame(table).rename(columns=str)
+    return spark_pufs.select(frame, label=str(target), method="iamb", alpha=ALPHA_G, categorical=["*"]).names
+
+
+def causalfs_blanket(table: Any, target: int) -> Any:
+    import pandas as pd
+    from pyCausalFS.CBD.MBs.IAMB import IAMB
+
+    return IAMB(pd.DataFrame(table), target, ALPHA_G, True)[0]
 
 
 def _with_bias(X: Any) -> Any:
@@ -183,6 +217,20 @@ def mrmr_selection(data: Data) -> Answer:
     return order(chosen)
 
 
+def pymrmr_by(criterion: str) -> Callable[[Data], Answer]:
+    def run(data: Data) -> Answer:
+        import pandas as pd
+        import pymrmr
+        from readings_pymrmr import quiet
+
+        table = pd.DataFrame(data.codes.astype(int)).rename(columns=str)
+        table.insert(0, "s", data.s.astype(int))
+        with quiet():
+            return order(pymrmr.mRMR(table, criterion, K))
+
+    return run
+
+
 def pulearn_rho(data: Data) -> Answer:
     from pulearn import ElkanotoPuClassifier
     from sklearn.linear_model import LogisticRegression
@@ -216,6 +264,10 @@ CONTENDERS: dict[str, tuple[Callable[[Data], Answer], int | None]] = {
     "ours mrmr": (ours("mrmr", k=FEW, values="codes"), SMALL),
     "scikit-feature MRMR": (skfeature_lcsi(FEW, gamma=0.0), SMALL),
     "mrmr_selection": (mrmr_selection, SMALL),
+    "ours mrmr, criterion=miq": (ours("mrmr", criterion="miq", values="codes"), None),
+    "pymrmr MIQ": (pymrmr_by("MIQ"), None),
+    "ours mrmr, criterion=mid": (ours("mrmr", criterion="mid", values="codes"), None),
+    "pymrmr MID": (pymrmr_by("MID"), None),
     "ours cmim": (ours("cmim", k=FEW, values="codes"), SMALL),
     "scikit-feature CMIM": (skfeature_cmim, SMALL),
     "ours Laplacian score": (our_laplacian, None),
@@ -229,6 +281,8 @@ CONTENDERS: dict[str, tuple[Callable[[Data], Answer], int | None]] = {
     "pulearn ElkanotoPuClassifier": (pulearn_rho, None),
     "ours network sampling": (our_network, None),
     "pgmpy forward_sample": (pgmpy_network, None),
+    "ours iamb": (blankets(our_blanket), 2 * SMALL),
+    "pyCausalFS IAMB": (blankets(causalfs_blanket), 2 * SMALL),
 }
 
 if __name__ == "__main__":

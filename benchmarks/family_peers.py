@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from spark_pufs.core.artificial import CONDITIONS, make_artificial
+from spark_pufs.core.bayes_net import read_bif, sample
 from spark_pufs.studies.published import markdown_table
 
 PAIRS = {
@@ -33,13 +34,17 @@ PAIRS = {
     "ours mim": ("scikit-learn mutual_info_classif", "scikit-feature MIM"),
     "ours jmi": ("scikit-feature JMI", "ITMO_FS JMI"),
     "ours mrmr": ("scikit-feature MRMR", "mrmr_selection"),
+    "ours mrmr, criterion=miq": ("pymrmr MIQ",),
+    "ours mrmr, criterion=mid": ("pymrmr MID",),
     "ours cmim": ("scikit-feature CMIM",),
     "ours Laplacian score": ("scikit-feature lap_score",),
     "ours rfs": ("scikit-feature RFS", "ITMO_FS RFS"),
     "ours ndfs": ("ITMO_FS NDFS",),
     "ours label rate": ("pulearn ElkanotoPuClassifier",),
     "ours network sampling": ("pgmpy forward_sample",),
+    "ours iamb": ("pyCausalFS IAMB",),
 }
+NETWORK = ("ours network sampling", "ours iamb")  # need --data
 QUICK = ("ours k-best", "ours lasso", "ours mim", "ours Laplacian score", "ours label rate")
 LIMIT = 900  # seconds a contender may take
 BINS, K = 5, 25
@@ -51,7 +56,9 @@ def write(folder: Path, X: NDArray[np.float64], s: NDArray[np.uint8], y: NDArray
     for name, array in (("X", X), ("codes", codes), ("s", s), ("y", y)):
         np.save(folder / f"{name}.npy", array)
     if data:
-        (folder / "net.bif").write_bytes(gzip.decompress((Path(data) / "bayes_nets/alarm.bif.gz").read_bytes()))
+        network = gzip.decompress((Path(data) / "bayes_nets/alarm.bif.gz").read_bytes())
+        (folder / "net.bif").write_bytes(network)
+        np.save(folder / "net.npy", sample(read_bif(network), len(X), np.random.default_rng(0)))
 
 
 def spambase(data: str) -> tuple[NDArray[np.float64], NDArray[np.uint8], NDArray[np.uint8]]:
@@ -90,6 +97,9 @@ def agreement(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Features in common among K; Spearman where both score every feature; values where there is only one."""
     if "value" in one:
         return f"{one['value']:.4g} / {other['value']:.4g}"
+    if "sets" in one:
+        equal = sum(mine == theirs for mine, theirs in zip(one["sets"], other["sets"], strict=True))
+        return f"{equal} of {len(one['sets'])} sets"
     text = f"{len(set(best(one)) & set(best(other)))} of {len(best(one))}"
     if "scores" in one and "scores" in other:
         text += f", rho {spearmanr(one['scores'], other['scores']).statistic:.3f}"
@@ -134,7 +144,7 @@ def main() -> None:
     for name, (X, s, y) in tables.items():
         pairs = {ours: PAIRS[ours] for ours in (PAIRS if name == "artificial" else QUICK)}
         if not asked.data:
-            pairs.pop("ours network sampling")
+            pairs = {ours: theirs for ours, theirs in pairs.items() if ours not in NETWORK}
         with tempfile.TemporaryDirectory() as scratch:
             write(Path(scratch), X, s, y, asked.data)
             print(f"## {name}: {X.shape[0]:,} x {X.shape[1]}\n\n{compare(Path(scratch), asked.peers, pairs)}")

@@ -1,0 +1,98 @@
+"""Where near ties decide figures of Sechidis & Brown 2017: `python near_ties.py DATA`, one CPU minute.
+
+Fig. 11, landsat: how far JMI agrees with itself hangs on the first of its columns. Table 4, krvskp and semeion: test rows
+have more than three nearest rows, and which three of them vote hangs on the order of the rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import KNeighborsClassifier
+
+from spark_pufs.core.stability import kuncheva
+from spark_pufs.local.engine import LocalEngine
+from spark_pufs.request import Request
+from spark_pufs.run import select_with
+from spark_pufs.studies.base import seed_of
+from spark_pufs.studies.label_consistency import LABELLED, LabelConsistency
+from spark_pufs.studies.sechidis_sets import LABEL, RULE, Labelled, biased, chosen, labelled_as, read_set
+
+Floats = NDArray[np.float64]
+DRAWS, SPLITS, VOTERS = 30, 10, 3
+
+
+def first_column(folder: str, name: str = "landsat") -> None:
+    """Kuncheva's index with the ten columns of all labels, by whether both begin with the same one."""
+    study = LabelConsistency(data=folder)
+    X, positive = read_set(folder, name)
+    everything = study._full(name, "jmi")
+    first = chosen(
+        labelled_as(X, positive, biased(float(positive.mean()), 1.0, float(positive.mean())), 0), "jmi", 1, 0
+    )
+    index: dict[str, list[float]] = {"the same first": [], "another first": [], "the same first, by must": []}
+    for repeat in range(DRAWS):
+        seed, prior = seed_of(study.seed, name, "MCAR", repeat), float(positive.mean())
+        data = labelled_as(X, positive, biased(prior, LABELLED, prior), seed)
+        found = chosen(data, "jmi", study.k, seed, surrogate="labelled")
+        index["the same first" if found[0] == first[0] else "another first"].append(_agree(found, everything))
+        index["the same first, by must"].append(_agree(_after(data, first[0], study.k, seed), everything))
+    for case, values in index.items():
+        print(f"{name}, {case}: {np.mean(values):.2f} over {len(values)} draws")
+
+
+def _agree(found: list[int], everything: NDArray[np.bool_]) -> float:
+    mask = np.zeros_like(everything)
+    mask[found] = True
+    return kuncheva(np.stack([mask, everything]))
+
+
+def _after(data: Labelled, first: int, k: int, seed: int) -> list[int]:
+    """What JMI chooses on labelled rows when it is given its first column."""
+    names = [f"f{place}" for place in range(data.X.shape[1])]
+    table = data.X.set_axis(names, axis=1).assign(**{LABEL: data.label.astype(int)})
+    options = {"surrogate": "labelled"}
+    request = Request.of(RULE, method="jmi", k=k, prior=data.prior, seed=seed, must=[names[first]], options=options)
+    return [int(name[1:]) for name in select_with(LocalEngine(table, threads=1), request).names]
+
+
+def votes(folder: str, name: str) -> None:
+    """Misclassified on the columns of Semi-JMI: three rows vote, or all that are as near as the third."""
+    X, positive = read_set(folder, name)
+    errors = np.empty((SPLITS, 3))
+    for repeat in range(SPLITS):
+        order = np.random.default_rng(seed_of(0, "split", name, repeat)).permutation(len(X))
+        train, test = order[: len(X) // 2], order[len(X) // 2 :]
+        prior = float(positive[train].mean())
+        seed = seed_of(0, "labels", name, "0", repeat)
+        data = labelled_as(X.iloc[train].reset_index(drop=True), positive[train], biased(prior, LABELLED, prior), seed)
+        features = chosen(data, "semi-jmi", 5, seed)
+        known, asked = (X.iloc[rows, features].to_numpy(np.float64) for rows in (train, test))
+        three = KNeighborsClassifier(VOTERS).fit(known, positive[train]).predict(asked)
+        near = _as_near_as_the_third(asked, known)
+        every = near @ positive[train] > near.sum(axis=1) / 2
+        errors[repeat] = [(three != positive[test]).mean(), (every != positive[test]).mean(), near.sum(axis=1).mean()]
+    mean, deviation = errors.mean(axis=0), errors.std(axis=0, ddof=1)
+    print(
+        f"{name}: three vote {mean[0]:.3f} ± {deviation[0]:.3f}, all as near {mean[1]:.3f} ± {deviation[1]:.3f}, "
+        f"{mean[2]:.0f} of them on average"
+    )
+
+
+def _as_near_as_the_third(asked: Floats, known: Floats) -> Floats:
+    distance = cdist(asked, known, "sqeuclidean")
+    third = np.partition(distance, VOTERS - 1, axis=1)[:, [VOTERS - 1]]
+    near: Floats = (distance <= third * (1 + 1e-9)).astype(np.float64)
+    return near
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", help="folder of the open sets")
+    given = parser.parse_args()
+    first_column(given.data)
+    for each in ("krvskp", "semeion", "landsat"):
+        votes(given.data, each)

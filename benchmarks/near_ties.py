@@ -1,6 +1,6 @@
 """Where near ties decide figures of Sechidis & Brown 2017: `python near_ties.py DATA`, one CPU minute.
 
-Fig. 11, landsat: how far JMI agrees with itself hangs on the first of its columns. Table 4, krvskp and semeion: test rows
+Fig. 11, landsat: how far JMI agrees with itself hangs on its first column. Table 4, krvskp and semeion: test rows
 have more than three nearest rows, and which three of them vote hangs on the order of the rows.
 """
 

@@ -78,7 +78,8 @@ def select(
     - ``seed``: for methods that draw; the same seed gives the same answer.
     - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-width" or "equal-frequency"; "auto" is what
       the method does best with, equal frequency for fscpu-mi and equal width for all others.
-    - ``max_categories``: text values that keep a level of their own; rarer ones share one.
+    - ``max_categories``: text values that keep a level of their own; where there are more, rarer ones and those seen
+      once share one.
     - ``missing``: "value" makes null a level of its own, "error" refuses it.
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.

@@ -140,6 +140,6 @@ def _write(
 def _network(path: Path) -> Network:
     try:
         return read_bif(path.read_bytes())
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except OSError as error:
         fix = "Give the path of a BIF file, .bif or .bif.gz."
         raise DataError(Fault(f"Network '{path}'", f"cannot be read: {error}", fix)) from error

@@ -258,6 +258,8 @@ class RunFolder:
 
     def _file_in_the_way(self, there: Path) -> ConfigError:
         found = f"'{there}' is a file, not a folder"
+        if not there.exists():
+            found = f"'{there}' is a link to nothing"
         return ConfigError(Fault(f"Output '{self.path}'", found, "Name another output.path."))
 
     def _unwritten(self, error: OSError) -> PufsError:

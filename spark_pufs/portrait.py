@@ -76,9 +76,13 @@ def interval_names(edges: Sequence[float], low: float, high: float, whole: bool 
     ['below 0.25', '0.25 to 0.5', '0.5 and up']
     >>> interval_names((0.2, 0.4, 2.5), 0, 9, whole=True)
     ['0', '', '1 to 2', '3 and up']
+    >>> interval_names((5, float("inf")), 0, 9, whole=True)
+    ['up to 4', '5 and up', 'infinite']
     """
     if not edges:
         return ["any value"]
+    if edges[-1] == math.inf:
+        return [*interval_names(edges[:-1], low, high, whole), "infinite"]
     if whole:
         cuts = [math.ceil(edge) for edge in edges]
         return [_whole_range(a, b, low, high) for a, b in zip([-math.inf, *cuts], [*cuts, math.inf], strict=True)]

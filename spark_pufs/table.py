@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -71,7 +71,7 @@ def inspect(engine: Engine, request: Request, numeric_only: bool = False, own_bi
     kernel = ProfileKernel(len(schema.numeric), len(schema.text))
     profile = kernel.read(source.scan(kernel, "profile"))
     states, label_faults = _labels(profile, request)
-    dropped = dict(schema.skipped) | _dropped(schema, profile)
+    dropped = dict(schema.skipped) | _dropped(schema, profile, request.max_categories)
     if numeric_only:
         dropped |= {name: f"text, and {request.method} reads numbers" for name in schema.text if name not in dropped}
     features = tuple(name for name in schema.order if name not in dropped)
@@ -103,9 +103,12 @@ def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
     return replace(plan, schema=schema, profile=profile, features=features, source=source)
 
 
-def pack(plan: Plan, request: Request) -> PUTable:
-    """Bin every feature and pack the rows; nothing is read before the first count."""
-    bins = _bins(plan, request)
+def pack(plan: Plan, request: Request, known: Iterable[Bins] = ()) -> PUTable:
+    """Bin every feature, unless all bins are ``known``, and pack the rows.
+
+    Only bins of equal frequency need the rows now; else nothing is read before the first count.
+    """
+    bins = {one.name: one for one in known} or _bins(plan, request)
     row = {name: i for i, name in enumerate(plan.features)}
     pairs = [
         tuple((i, row[name], bins[name]) for i, name in enumerate(columns) if name in row)
@@ -186,8 +189,8 @@ def _by_state(profile: Profile, states: Mapping[str, int]) -> tuple[int, int, in
     return rows[LABELLED_POSITIVE], rows[LABELLED_NEGATIVE], rows[UNLABELLED]
 
 
-def _dropped(schema: Schema, profile: Profile) -> dict[str, str]:
-    """Constant columns, and text columns with too many values to count."""
+def _dropped(schema: Schema, profile: Profile, max_categories: int) -> dict[str, str]:
+    """Constant columns, text columns with too many values to count, and those that no level would be left of."""
     dropped = {}
     for i, name in enumerate(schema.numeric):
         absent = profile.nulls[i] + profile.nans[i]
@@ -201,6 +204,8 @@ def _dropped(schema: Schema, profile: Profile) -> dict[str, str]:
             dropped[name] = f"text with over {MOST_VALUES:,} distinct values, likely an identifier"
         elif len(counts) + (profile.text_nulls[i] > 0) <= 1:
             dropped[name] = "constant"
+        elif categories_by_count(counts, max_categories) == ((), True) and not profile.text_nulls[i]:
+            dropped[name] = "text, all values different, likely an identifier"
     return dropped
 
 

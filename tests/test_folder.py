@@ -173,6 +173,12 @@ def test_a_path_that_is_a_file_is_a_setting_to_mend(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_text() == "kept"
 
 
+def test_a_link_to_nothing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "disk").symlink_to(tmp_path / "unmounted")
+    with pytest.raises(ConfigError, match=f"Output '{tmp_path}/disk/run': '{tmp_path}/disk' is a link to nothing."):
+        RunFolder(tmp_path / "disk" / "run").check_place()
+
+
 def test_a_place_is_tried_without_writing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     RunFolder(tmp_path / "new" / "deep").check_place()
     assert not (tmp_path / "new").exists()

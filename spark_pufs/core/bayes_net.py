@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import math
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -105,8 +106,12 @@ def parse_bif(text: str) -> Network:
 
 
 def read_bif(data: bytes) -> Network:
-    """A network from the bytes of a BIF file, plain or gzip."""
-    return parse_bif((gzip.decompress(data) if data.startswith(GZIP) else data).decode())
+    """A network from the bytes of a BIF file, plain or gzip; an OSError where these are damaged."""
+    try:
+        text = (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
+    except (EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise OSError(f"damaged: {error}") from error
+    return parse_bif(text)
 
 
 def markov_blanket(network: Network, name: str) -> set[str]:

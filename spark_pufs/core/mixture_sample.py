@@ -14,7 +14,7 @@ Singles = NDArray[np.float32]
 Mask = NDArray[np.bool_]
 
 SCALES = ("deviation", "range")
-LARGE = 500  # squares of values below 2**500 can be summed
+LARGE = 500  # squares of values between 2**-500 and 2**500 can be summed
 FAR = 1e12  # of a standardised value: its square is still a float32
 
 
@@ -24,7 +24,7 @@ class Frame:
 
     ``bend`` is 0, and the first step linear, except for columns with heavy tails (counts, sizes, durations), where
     a few far rows would otherwise hold a component each. x is in multiples of ``unit``, which is 1 but for columns
-    whose squares would overflow.
+    whose squares would overflow or vanish.
     """
 
     unit: Floats
@@ -102,9 +102,9 @@ def make_sample(
 
 
 def _unit(X: Floats) -> Floats:
-    """A power of two (d,), so that dividing by it is exact, which leaves no column with values above 2**LARGE."""
+    """Powers of two (d,), so that dividing by them is exact, which bring the largest of each column within LARGE."""
     largest = np.frexp(np.abs(X).max(axis=0))[1]
-    unit: Floats = np.exp2(np.maximum(largest - LARGE, 0))
+    unit: Floats = np.exp2(largest - np.clip(largest, -LARGE, LARGE))
     return unit
 
 

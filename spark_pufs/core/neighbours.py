@@ -65,17 +65,23 @@ def _nearest(X: Floats, norms: Floats, start: int, end: int, k: int) -> tuple[In
     if kept == len(X) - 1:  # every row was looked at
         return near[:, :k], square[:, :k]
     doubt = ROUNDING * X.shape[1] * norms.max()  # what cancellation may hide
-    for row in np.flatnonzero(square[:, -1] - square[:, k - 1] <= doubt).tolist():  # others may be as near as the k-th
+    unsure = np.flatnonzero(square[:, -1] - square[:, k - 1] <= doubt)  # others may be as near as the k-th
+    _, first, copy_of = np.unique(X[start + unsure], axis=0, return_index=True, return_inverse=True)
+    for place, row in enumerate(unsure[first].tolist()):
         own = start + row
-        close = np.flatnonzero(distance[row] <= square[row, k - 1] - norms[own] + doubt)
-        near[row, :k], square[row, :k] = _first_of_equals(X, own, close, k)
+        close = distance[row] <= square[row, k - 1] - norms[own] + doubt
+        close[own] = True
+        rows, squares = _first_of_equals(X, own, np.flatnonzero(close), k + 1)
+        for copy in unsure[copy_of.ravel() == place].tolist():
+            others = np.flatnonzero(rows != start + copy)[:k]
+            near[copy, :k], square[copy, :k] = rows[others], squares[others]
     return near[:, :k], square[:, :k]
 
 
-def _first_of_equals(X: Floats, own: int, rows: NDArray[np.intp], k: int) -> tuple[Ints, Floats]:
-    """The k nearest to row ``own`` among ``rows``, which are in order: indices and squared distances, (k,) each."""
+def _first_of_equals(X: Floats, own: int, rows: NDArray[np.intp], most: int) -> tuple[Ints, Floats]:
+    """The rows nearest to row ``own`` among ``rows``, which are in order: indices, squared distances, (most,) each."""
     square = ((X[rows] - X[own]) ** 2).sum(axis=1)
-    order = np.argsort(square, kind="stable")[:k]
+    order = np.argsort(square, kind="stable")[:most]
     return rows[order], square[order]
 
 

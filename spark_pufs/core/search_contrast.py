@@ -197,6 +197,8 @@ class ContrastSearch:
     def _distance(self) -> Floats:
         """Distance (D,) to the boundary between selected and left out, in standard errors."""
         estimate = np.where(self.free, self.evidence.estimate, -np.inf)
+        if not self.free.any():  # what must be chosen leaves no room
+            return estimate
         order = np.argsort(-estimate, kind="stable")[: int(self.free.sum())]
         spent = self.budget.share[self.budget.must].sum() + np.cumsum(self.budget.share[order])
         last = min(max(int(np.searchsorted(spent, 1 + 1e-9, side="right")), 1), len(order) - 1)

@@ -8,7 +8,8 @@ of their rankings. With too few labels to hold any out the choice rests on what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -130,14 +131,23 @@ def _sized(task: Task, chosen: Method) -> tuple[Task, dict[str, Any], tuple[str,
     """The task with the number of features proposed for the method, if one was; else its limits stay as asked for."""
     if chosen.own_size:
         return task, {}, ()
-    own = _task_of(task, chosen)
-    resized, sizes, warnings = sized(own)
-    if own.table is not task.table:
-        own.table.blocks.release()
+    with _as_for(task, chosen) as own:
+        resized, sizes, warnings = sized(own)
     if not sizes:
         return task, {}, warnings
     request = replace(task.request, k=resized.request.k, propose_k=False)
     return replace(task, limits=replace(task.limits, k=resized.limits.k), request=request), sizes, warnings
+
+
+@contextmanager
+def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
+    """The task of another method; rows that had to be packed for it are let go after it."""
+    own = _task_of(task, chosen)
+    try:
+        yield own
+    finally:
+        if own.table is not task.table:
+            own.table.blocks.release()
 
 
 def _task_of(task: Task, chosen: Method) -> Task:
@@ -149,7 +159,7 @@ def _task_of(task: Task, chosen: Method) -> Task:
     own = replace(plan, features=names, binning=request.binning_or(chosen.binning))
     if (own.features, own.binning) == (plan.features, plan.binning):
         return replace(task, request=request, options=options)
-    table = pack(own, request)
+    table = pack(own, request, task.table.bins if own.binning == plan.binning else ())
     limits = replace(limits_of(request, names)[0], k=min(task.limits.k, len(names)))
     counter = Counter(table, request.pair_memory_mb)
     return replace(task, table=table, counter=counter, limits=limits, request=request, options=options)
@@ -157,11 +167,10 @@ def _task_of(task: Task, chosen: Method) -> Task:
 
 def _outcome(task: Task, chosen: Method) -> Outcome:
     """What the method found, in terms of all features of ``task``."""
-    own = _task_of(task, chosen)
-    outcome = chosen.run(own)
+    with _as_for(task, chosen) as own:
+        outcome = chosen.run(own)
     if own.table is task.table:
         return outcome
-    own.table.blocks.release()
     place = np.array([task.table.names.index(name) for name in own.table.names])
     scores, errors = np.full(len(task.table.names), outcome.scores.min()), np.zeros(len(task.table.names))
     scores[place], errors[place] = outcome.scores, outcome.errors

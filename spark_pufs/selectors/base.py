@@ -25,8 +25,9 @@ _RENAMED = {
     "propose_k": (),
     "options": (),
 }
-# What other libraries, and our own configuration, call an option of ``select``.
+# What other libraries, our own configuration and earlier versions call an option.
 _ELSEWHERE = {
+    "generation": "generation_size",
     "include": "features",
     "n_features": "k",
     "n_features_to_select": "k",

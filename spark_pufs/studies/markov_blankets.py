@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import pandas as pd
+from pydantic import Field
 
 from spark_pufs.core.bayes_net import Network, read_bif, targets
-from spark_pufs.errors import DataError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.studies import blanket_trial
 from spark_pufs.studies.base import Row, Unit, chooses
 from spark_pufs.studies.blanket_summary import MEASURES, picture, summary, tables
@@ -30,15 +31,21 @@ class MarkovBlankets:
 
     data: str | None = None
     seed: int = 0
-    draws: int = 10
-    alpha: float = 0.05
-    pu_share: float = 0.05
-    repeats: int = chooses(10)
+    draws: Annotated[int, Field(ge=1)] = 10
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    pu_share: Annotated[float, Field(gt=0, lt=0.15)] = 0.05  # targets have at least 0.15 positives
+    repeats: Annotated[int, Field(ge=1)] = chooses(10)
     networks: tuple[str, ...] = chooses(NETWORKS)
     sizes: tuple[tuple[int, int], ...] = chooses(((5000, 250), (2000, 200)))  # rows, and how many of them are labelled
 
     def units(self) -> list[Unit]:
         check_known("markov_blankets.networks", self.networks, NETWORKS)
+        for rows, labelled in self.sizes:
+            if not 2 <= labelled <= rows:
+                found = f"{labelled} of {rows} rows cannot be labelled"
+                raise ConfigError(
+                    Fault("Setting 'markov_blankets.sizes'", found, "Give [rows, labelled], as [2000, 200].")
+                )
         return [
             {"dataset": network, "rows": rows, "labelled": labelled, "repeat": repeat}
             for repeat in range(self.repeats)
@@ -58,7 +65,7 @@ class MarkovBlankets:
                 told = {
                     "condition": found["scenario"],
                     "method": found["method"],
-                    "message": f"{target}: {found['blanket']}",
+                    "message": f"{target}: {found['blanket']}" + _cut_short(found["stopped"]),
                 }
                 rows += [named | told | {"measure": measure, "value": found[measure]} for measure in MEASURES]
         return rows
@@ -70,10 +77,14 @@ class MarkovBlankets:
         return picture(summary(results))
 
 
+def _cut_short(stopped: int) -> str:
+    return f" (memory stopped {stopped} of the draws)" if stopped else ""
+
+
 @lru_cache(maxsize=len(NETWORKS))
 def _network(data: str, name: str) -> Network:
     path = Path(data) / "bayes_nets" / f"{name}.bif.gz"
     try:
         return read_bif(path.read_bytes())
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise DataError(Fault(f"Network '{name}'", f"cannot be read: {error}", "Check run.data.")) from error

@@ -29,6 +29,14 @@ def test_among_many_equals_the_first_rows(k: int, shift: float) -> None:
     assert all((a == b).all() for a, b in zip(nearest(X, 0, 300, k), by_all_pairs(X, k), strict=True))
 
 
+@given(st.integers(1, 12), st.integers(0, 2**32))
+def test_copies_of_a_few_rows(k: int, seed: int) -> None:
+    """Copies that lie among a row's nearest and copies that do not."""
+    rng = np.random.default_rng(seed)
+    X = cloud(6, 3)[np.sort(rng.integers(0, 6, 80))[rng.permutation(80)]]
+    assert all((a == b).all() for a, b in zip(nearest(X, 0, 80, k), by_all_pairs(X, k), strict=True))
+
+
 def test_against_scikit_learn() -> None:
     X = cloud()
     index, square = nearest(X, 0, len(X), 7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ import pytest
 import spark_pufs
 from spark_pufs.core.artificial import CONDITIONS, make_artificial
 from spark_pufs.errors import ConfigError, DataError
-from spark_pufs.selectors import auto
+from spark_pufs.local.engine import LocalBlocks
+from spark_pufs.selectors import METHODS, auto
 from spark_pufs.selectors.auto import Choice, choose
+from spark_pufs.selectors.base import Outcome, Task
 from spark_pufs.selectors.comparison import Comparison, Standing
 
 NAMES = {"fscpu (generations=8)": "fscpu", "semi-jmi": "semi-jmi", "lasso": "lasso"}
@@ -90,6 +93,23 @@ def test_a_method_has_its_own_bins(monkeypatch: pytest.MonkeyPatch) -> None:
     assert select(frame, k=3, methods=["semi-mim"]).scores == alone.scores
     wide = spark_pufs.select(frame, label="label", method="fscpu-mi", k=3, binning="equal-width")
     assert select(frame, k=3, methods=["semi-mim"], binning="equal-width").scores == wide.scores != alone.scores
+
+
+def test_rows_packed_for_a_method_are_let_go_whatever_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed: list[LocalBlocks] = []
+
+    def stopped(task: Task) -> Outcome:
+        assert isinstance(task.table.blocks, LocalBlocks)
+        packed.append(task.table.blocks)
+        assert packed[0]._blocks
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(METHODS, "lasso", replace(METHODS["lasso"], run=stopped))
+    monkeypatch.setattr(auto, "choose", lambda *_: Choice(("lasso",), "told"))
+    frame = table().assign(word=lambda t: np.where(t["label"] == 1, "yes", "no"))
+    with pytest.raises(KeyboardInterrupt):
+        select(frame, k=5, methods=["semi-mim"])
+    assert [blocks._blocks for blocks in packed] == [[]]
 
 
 def test_few_labels_leave_the_choice_to_assumptions() -> None:

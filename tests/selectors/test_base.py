@@ -195,6 +195,11 @@ def test_options_have_defaults() -> None:
             "Option 'random_state': is not an option of method 'mim'. Did you mean 'seed'?",
         ),
         (
+            "fscpu",
+            {"generation": 64},
+            "Option 'generation': is not an option of method 'fscpu'. Did you mean 'generation_size'?",
+        ),
+        (
             "semi-iamb",
             {"alpha": 2.0},
             "Option 'alpha': must be a number between 0 and 1, got 2.0. The default is 0.05.",

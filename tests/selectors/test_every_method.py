@@ -178,6 +178,23 @@ def test_must_and_never(method: str) -> None:
 
 
 @every_method
+@pytest.mark.parametrize("limit", [{"k": 2}, {"budget": 2.5}])
+def test_must_may_take_all_the_room_there_is(method: str, limit: dict[str, Any]) -> None:
+    assert set(run(method, table(), must=["a", "c"], **limit).names) == {"a", "c"}
+
+
+@every_method
+def test_a_third_of_a_column_may_be_infinite(method: str) -> None:
+    """More than fits one bin of five: the last bin of equal frequency is infinity alone."""
+    days = pd.Series(np.arange(150) % 40, dtype=float).mask(np.arange(150) % 3 == 0, np.inf)
+    found = run(method, table().assign(days=days), must=["days"], k=3, binning="equal-frequency")
+    assert np.isfinite([(f.score, f.standard_error) for f in found.features]).all()
+    levels = next(one["levels"] for one in found.details["distributions"] if one["name"] == "days")
+    assert levels[-1]["level"] == "infinite"
+    assert sum(levels[-1][key] for key in ("labelled", "unlabelled", "negative")) == 50
+
+
+@every_method
 def test_a_budget_is_kept_and_scaling_all_costs_changes_nothing(method: str) -> None:
     found = run(method, table(), costs=COSTS, budget=3.5, must=["d"])
     assert sum(COSTS[name] for name in found.names) <= 3.5

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import TypeAdapter, ValidationError
 
 from spark_pufs.core.bayes_net import parse_bif
 from spark_pufs.core.surrogate import kappa_mar_c
@@ -132,10 +133,33 @@ def test_the_job_writes_its_tables_and_picture(spark: SparkSession, tmp_path: Pa
 
 
 def test_an_absent_network_is_told(tmp_path: Path) -> None:
+    one, unit = study(tmp_path, networks=("barley",)), {"dataset": "barley", "rows": 10, "labelled": 2, "repeat": 0}
     with pytest.raises(DataError, match=r"Network 'barley': cannot be read: .*Check run\.data\."):
-        study(tmp_path, networks=("barley",)).run({"dataset": "barley", "rows": 10, "labelled": 2, "repeat": 0})
+        one.run(unit)
+    (tmp_path / "bayes_nets" / "barley.bif.gz").write_bytes(gzip.compress(BIF.encode())[:60] + b"\xff" * 60)
+    with pytest.raises(DataError, match="Network 'barley': cannot be read: damaged: Error -3 while decompressing"):
+        one.run(unit)
 
 
 def test_an_unknown_network_is_told_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="Did you mean 'alarm'"):
         study(tmp_path, networks=("alram",)).units()
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"alpha": 2}, "less than 1"),
+        ({"draws": 0}, "greater than or equal to 1"),
+        ({"repeats": 0}, "greater than or equal to 1"),
+        ({"pu_share": 0.9}, "less than 0.15"),
+    ],
+)
+def test_settings_out_of_range(setting: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        TypeAdapter(MarkovBlankets).validate_python(setting)
+
+
+def test_more_labels_than_rows() -> None:
+    with pytest.raises(ConfigError, match="250 of 100 rows cannot be labelled"):
+        MarkovBlankets(sizes=((100, 250),)).units()

@@ -6,10 +6,10 @@ import hashlib
 import json
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -269,7 +269,7 @@ def _selection(
         details=outcome.details,
         request=request.as_dict(),
         fingerprint=fingerprint(plan, request),
-        versions=_versions(),
+        versions=dict(_versions()),
         run=_run_facts(engine, seconds),
     )
 
@@ -296,7 +296,8 @@ def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
     return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
 
 
-def _versions() -> dict[str, str]:
+@cache  # reading what is installed takes longer than selecting from a small table
+def _versions() -> Mapping[str, str]:
     versions = {"spark_pufs": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         try:

@@ -9,9 +9,11 @@ spark_pufs.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -58,7 +60,8 @@ def ours(method: str, **options: Any) -> Callable[[Data], Answer]:
 def our_laplacian(data: Data) -> Answer:
     from spark_pufs.core.baselines.graph import laplacian_score, neighbour_graph
 
-    return scores(-laplacian_score(data.X, neighbour_graph(data.X, 5, width=1.0)))
+    # The peer's t = 1 is exp(-d^2 / 2).
+    return scores(-laplacian_score(data.X, neighbour_graph(data.X, 5, width=2.0)))
 
 
 def our_rfs(data: Data) -> Answer:
@@ -217,11 +220,23 @@ def mrmr_selection(data: Data) -> Answer:
     return order(chosen)
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without what compiled code prints."""
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def pymrmr_by(criterion: str) -> Callable[[Data], Answer]:
     def run(data: Data) -> Answer:
         import pandas as pd
         import pymrmr
-        from readings_pymrmr import quiet
 
         table = pd.DataFrame(data.codes.astype(int)).rename(columns=str)
         table.insert(0, "s", data.s.astype(int))

@@ -128,14 +128,15 @@ def line(ours: str, mine: dict[str, Any], peer: str, other: dict[str, Any]) -> l
         return [name, peer, "", "", "", "", "", failed]
     cpu = [f"{side['cpu']:.2f}" for side in (mine, other)]
     wall = f"{mine['wall']:.2f} / {other['wall']:.2f}"
-    ratio = f"{other['cpu'] / max(mine['cpu'], 1e-3):.2g}"
-    return [name, peer, f"{mine['rows']:,}", *cpu, ratio, wall, agreement(mine, other)]
+    ratio = float(f"{other['cpu'] / max(mine['cpu'], 1e-3):.2g}")
+    return [name, peer, f"{mine['rows']:,}", *cpu, f"{ratio:,g}", wall, agreement(mine, other)]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--peers", required=True, help="python of the environment of requirements.txt")
     parser.add_argument("--data", help="folder of the open sets and networks")
+    parser.add_argument("--only", nargs="+", default=["ours"], help="pairs whose name begins so, as 'ours mrmr'")
     asked = parser.parse_args()
     made = make_artificial(CONDITIONS[3], seed=1)
     tables = {"artificial": (made.X, made.s, made.y)}
@@ -143,6 +144,7 @@ def main() -> None:
         tables["spambase"] = spambase(asked.data)
     for name, (X, s, y) in tables.items():
         pairs = {ours: PAIRS[ours] for ours in (PAIRS if name == "artificial" else QUICK)}
+        pairs = {ours: theirs for ours, theirs in pairs.items() if ours.startswith(tuple(asked.only))}
         if not asked.data:
             pairs = {ours: theirs for ours, theirs in pairs.items() if ours not in NETWORK}
         with tempfile.TemporaryDirectory() as scratch:

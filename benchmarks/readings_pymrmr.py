@@ -8,31 +8,16 @@ Share of relevant features among 25 chosen by MIQ, from columns in [0, 1] as the
 from __future__ import annotations
 
 import argparse
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 import pandas as pd
 import pymrmr
+from family_contenders import quiet
 
 from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
 
 SELECT, BINS = 25, 5
 READINGS = ("[0, 1], relevant columns first", "[0, 1], relevant columns last", "in five bins")
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Without what compiled code prints."""
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def found(data: Artificial, reading: str) -> float:

@@ -68,7 +68,7 @@ def test_dry_run_prints_the_plan_and_writes_nothing(
         (["source.format=parket"], 3, "its format is not known to Spark."),
         (["label.column=labl"], 3, "Column 'labl': not found among 52 columns. Did you mean 'label'?"),
         (["select.method=jmmi"], 2, "Did you mean 'jmi'?"),
-        (["output.path=/dev/null/x"], 1, "Output '/dev/null/x': cannot be written"),
+        (["output.path=/dev/null/x"], 2, "Output '/dev/null/x': '/dev/null' is a file, not a folder"),
     ],
 )
 def test_faults_have_their_exit_codes(

@@ -14,12 +14,10 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import KNeighborsClassifier
 
 from spark_pufs.core.stability import kuncheva
-from spark_pufs.local.engine import LocalEngine
-from spark_pufs.request import Request
-from spark_pufs.run import select_with
 from spark_pufs.studies.base import seed_of
-from spark_pufs.studies.label_consistency import LABELLED, LabelConsistency
-from spark_pufs.studies.sechidis_sets import LABEL, RULE, Labelled, biased, chosen, labelled_as, read_set
+from spark_pufs.studies.label_consistency import LABELLED, LabelConsistency, _mask, _with_all_labels
+from spark_pufs.studies.sechidis_sets import biased, chosen, labelled_as, read_set
+from spark_pufs.studies.selection_error import SelectionError
 
 Floats = NDArray[np.float64]
 DRAWS, SPLITS, VOTERS = 30, 10, 3
@@ -29,34 +27,19 @@ def first_column(folder: str, name: str = "landsat") -> None:
     """Kuncheva's index with the ten columns of all labels, by whether both begin with the same one."""
     study = LabelConsistency(data=folder)
     X, positive = read_set(folder, name)
-    everything = study._full(name, "jmi")
-    first = chosen(
-        labelled_as(X, positive, biased(float(positive.mean()), 1.0, float(positive.mean())), 0), "jmi", 1, 0
-    )
+    prior = float(positive.mean())
+    everything = list(_with_all_labels(folder, name, "jmi", study.k))
     index: dict[str, list[float]] = {"the same first": [], "another first": [], "the same first, by must": []}
     for repeat in range(DRAWS):
-        seed, prior = seed_of(study.seed, name, "MCAR", repeat), float(positive.mean())
+        seed = seed_of(study.seed, name, "MCAR", repeat)
         data = labelled_as(X, positive, biased(prior, LABELLED, prior), seed)
         found = chosen(data, "jmi", study.k, seed, surrogate="labelled")
-        index["the same first" if found[0] == first[0] else "another first"].append(_agree(found, everything))
-        index["the same first, by must"].append(_agree(_after(data, first[0], study.k, seed), everything))
+        given = chosen(data, "jmi", study.k, seed, must=everything[:1], surrogate="labelled")
+        case = "the same first" if found[0] == everything[0] else "another first"
+        index[case].append(kuncheva(np.stack([_mask(X, found), _mask(X, everything)])))
+        index["the same first, by must"].append(kuncheva(np.stack([_mask(X, given), _mask(X, everything)])))
     for case, values in index.items():
         print(f"{name}, {case}: {np.mean(values):.2f} over {len(values)} draws")
-
-
-def _agree(found: list[int], everything: NDArray[np.bool_]) -> float:
-    mask = np.zeros_like(everything)
-    mask[found] = True
-    return kuncheva(np.stack([mask, everything]))
-
-
-def _after(data: Labelled, first: int, k: int, seed: int) -> list[int]:
-    """What JMI chooses on labelled rows when it is given its first column."""
-    names = [f"f{place}" for place in range(data.X.shape[1])]
-    table = data.X.set_axis(names, axis=1).assign(**{LABEL: data.label.astype(int)})
-    options = {"surrogate": "labelled"}
-    request = Request.of(RULE, method="jmi", k=k, prior=data.prior, seed=seed, must=[names[first]], options=options)
-    return [int(name[1:]) for name in select_with(LocalEngine(table, threads=1), request).names]
 
 
 def votes(folder: str, name: str) -> None:
@@ -64,12 +47,9 @@ def votes(folder: str, name: str) -> None:
     X, positive = read_set(folder, name)
     errors = np.empty((SPLITS, 3))
     for repeat in range(SPLITS):
-        order = np.random.default_rng(seed_of(0, "split", name, repeat)).permutation(len(X))
-        train, test = order[: len(X) // 2], order[len(X) // 2 :]
-        prior = float(positive[train].mean())
-        seed = seed_of(0, "labels", name, "0", repeat)
-        data = labelled_as(X.iloc[train].reset_index(drop=True), positive[train], biased(prior, LABELLED, prior), seed)
-        features = chosen(data, "semi-jmi", 5, seed)
+        split = SelectionError(data=folder).split(name, "0", repeat)
+        train, test = split.train, split.test
+        features = chosen(split.data, "semi-jmi", 5, split.seed)
         known, asked = (X.iloc[rows, features].to_numpy(np.float64) for rows in (train, test))
         three = KNeighborsClassifier(VOTERS).fit(known, positive[train]).predict(asked)
         near = _as_near_as_the_third(asked, known)

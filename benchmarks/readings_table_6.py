@@ -18,10 +18,10 @@ from spark_pufs.core.baselines.graph import propagate
 from spark_pufs.core.baselines.laplacian_scores import _squared_gaps
 from spark_pufs.core.baselines.trace_ratio import between_share
 from spark_pufs.core.bins import equal_width_edges
-from spark_pufs.studies.base import seed_of
 from spark_pufs.studies.published import markdown_table
 from spark_pufs.studies.sechidis_published import ERRORS
-from spark_pufs.studies.sechidis_sets import SETS, biased, labelled_as, read_set
+from spark_pufs.studies.sechidis_sets import SETS, read_set
+from spark_pufs.studies.selection_error import SelectionError
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
 Floats = NDArray[np.float64]
@@ -155,11 +155,8 @@ def errors_of(method: str, data: str, name: str, repeat: int) -> Iterator[tuple[
     table, positive = read_set(data, name)
     X, source = table.to_numpy(np.float64), SETS[name]
     classes = pd.read_csv(Path(data) / source.file)[source.others[0] if source.others else source.column].to_numpy()
-    order = np.random.default_rng(seed_of(0, "split", name, repeat)).permutation(len(X))
-    train, test = order[: len(X) // 2], order[len(X) // 2 :]
-    prior = float(positive[train].mean())
-    seed = seed_of(0, "labels", name, "0", repeat)
-    label = labelled_as(pd.DataFrame(X[train]), positive[train], biased(prior, 0.25, prior), seed).label
+    split = SelectionError(data=data).split(name, "0", repeat)
+    train, test, label = split.train, split.test, split.data.label
     known: dict[tuple[int, ...], float] = {}
     for reading, chosen in choices(method, X[train], label, positive[train], classes[train]):
         key = tuple(sorted(chosen))

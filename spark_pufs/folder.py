@@ -60,9 +60,9 @@ class RunFolder:
 
     def check_place(self) -> None:
         """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
-        there = self._nearest()
-        if there is not None and not there.is_dir():
-            raise self._file_in_the_way(there)
+        in_the_way, there = self._in_the_way(), self._nearest()
+        if in_the_way is not None:
+            raise in_the_way
         if there is not None and not os.access(there, os.W_OK | os.X_OK):
             raise PufsError(Fault(f"Output '{self.path}'", f"'{there}' may not be written", _FIX))
 
@@ -256,17 +256,19 @@ class RunFolder:
             return None
         return next((place for place in (self.local, *self.local.parents) if os.path.lexists(place)), None)
 
-    def _file_in_the_way(self, there: Path) -> ConfigError:
+    def _in_the_way(self) -> ConfigError | None:
+        """What stands where a folder should."""
+        there = self._nearest()
+        if there is None or there.is_dir():
+            return None
         found = f"'{there}' is a file, not a folder"
         if not there.exists():
             found = f"'{there}' is a link to nothing"
         return ConfigError(Fault(f"Output '{self.path}'", found, "Name another output.path."))
 
     def _unwritten(self, error: OSError) -> PufsError:
-        there = self._nearest()
-        if there is not None and not there.is_dir():
-            return self._file_in_the_way(there)
-        return PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {error}", _FIX))
+        unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {error}", _FIX))
+        return self._in_the_way() or unwritten
 
     def _damaged(self, name: str, why: str) -> PufsError:
         fix = "Set output.overwrite: true to replace what is there, or name another path."

@@ -18,7 +18,6 @@ import numpy as np
 
 from spark_pufs.checkpoint import FolderKeeper
 from spark_pufs.core.cluster_check import ClusterCheck
-from spark_pufs.core.mixture_batch import MixtureSettings
 from spark_pufs.core.profile import ProfileKernel
 from spark_pufs.core.schema import label_states, match
 from spark_pufs.counter import Counter
@@ -33,7 +32,7 @@ from spark_pufs.selection import NOTHING_CHOSEN, Feature, Selection, few_labels
 from spark_pufs.selectors import method_named
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, compare_methods
-from spark_pufs.selectors.fscpu import check_counts, count_clusters
+from spark_pufs.selectors.fscpu import check_counts, count_clusters, mixture_settings
 from spark_pufs.selectors.resampling import resampled, stability_dict
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.sizes import sized
@@ -166,11 +165,9 @@ def check_table(engine: Engine, request: Request) -> ClusterCheck:
     labelled rows."""
     plan = prepare(engine, request)
     task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
-    options = task.options
-    settings = MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
-    rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
+    rows, cleaning = draw_sample(task, rows_in(task.options["sample_mb"], task))
     everything = np.ones(len(plan.features), np.bool_)
-    counted, _ = count_clusters(task, everything, rows, cleaning, settings)
+    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(task.options))
     return check_counts(counted, request.seed)
 
 

@@ -16,15 +16,14 @@ from typing import Any
 import numpy as np
 
 from spark_pufs.core.classifier import CLASSIFIERS
-from spark_pufs.counter import Counter
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.selectors.base import Method, Option, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.base import Method, Option, Outcome, Task, read_options
 from spark_pufs.selectors.comparison import Candidate, Comparison, Protocol, TooFewLabels, compare_methods
 from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.scored import by_score
 from spark_pufs.selectors.sizes import sized
+from spark_pufs.selectors.task import task_of
 from spark_pufs.selectors.trial import ALL
-from spark_pufs.table import pack
 
 __all__ = ["CANDIDATES", "Choice", "choose", "method"]
 
@@ -153,16 +152,14 @@ def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
 def _task_of(task: Task, chosen: Method) -> Task:
     """The same table as another method has it: its own bins, and no text features where it reads numbers only."""
     request = replace(task.request, method=chosen.name, options={})
-    options = read_options(chosen, {})
+    task = replace(task, request=request, options=read_options(chosen, {}))
     plan = task.table.plan
     names = tuple(name for name in plan.features if name in plan.schema.numeric or not chosen.numeric_only)
     own = replace(plan, features=names, binning=request.binning_or(chosen.binning))
     if (own.features, own.binning) == (plan.features, plan.binning):
-        return replace(task, request=request, options=options)
-    table = pack(own, request, task.table.bins if own.binning == plan.binning else ())
-    limits = replace(limits_of(request, names)[0], k=min(task.limits.k, len(names)))
-    counter = Counter(table, request.pair_memory_mb)
-    return replace(task, table=table, counter=counter, limits=limits, request=request, options=options)
+        return task
+    other = task_of(task, own)
+    return replace(other, limits=replace(other.limits, k=min(task.limits.k, len(names))))
 
 
 def _outcome(task: Task, chosen: Method) -> Outcome:

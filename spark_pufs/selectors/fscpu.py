@@ -7,7 +7,7 @@ come back, and after each generation the state is kept. The chosen mask's mixtur
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ from spark_pufs.selectors.options import one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 from spark_pufs.selectors.screening import information_alone, screen, screened, widened
 
-__all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget"]
+__all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -98,7 +98,7 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
     options = task.options
     budget = mask_budget(task)
-    settings = MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
+    settings = mixture_settings(options)
     cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
     search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
     rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
@@ -183,6 +183,11 @@ def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
         else {"settings": ContrastSettings(options["generation_size"], max_generations=options["generations"])}
     )
     return SEARCHES[options["search"]](budget, task.request.seed, start=start, **own)
+
+
+def mixture_settings(options: Mapping[str, Any]) -> MixtureSettings:
+    """How masks are clustered."""
+    return MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
 
 
 def mask_budget(task: Task) -> Budget:

@@ -36,6 +36,6 @@ def make_task(
 
 def task_of(task: Task, plan: Plan) -> Task:
     """The task on some of its features, by another plan of its rows; they are packed anew if something is counted."""
-    table = pack(plan, task.request, task.table.bins)
+    table = pack(plan, task.request, task.table.bins if plan.binning == task.table.plan.binning else ())
     limits, _ = limits_of(task.request, plan.features)
     return replace(task, table=table, counter=Counter(table, task.request.pair_memory_mb), limits=limits)

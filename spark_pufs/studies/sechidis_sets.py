@@ -6,6 +6,7 @@ five bins of equal width keep codes of up to five values apart.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -94,10 +95,12 @@ def labelled_as(X: pd.DataFrame, positive: NDArray[np.bool_], mechanism: MAR_C, 
     return Labelled(X, positive, draw_labels(mechanism, np.arange(len(positive)), positive, seed))
 
 
-def chosen(data: Labelled, method: str, k: int, seed: int, **options: Any) -> list[int]:
+def chosen(data: Labelled, method: str, k: int, seed: int, must: Sequence[int] = (), **options: Any) -> list[int]:
     """Positions of the ``k`` features a method selects, best first; it is told the true p(y=1), as in the paper."""
     names = [f"f{place}" for place in range(data.X.shape[1])]
     table = data.X.set_axis(names, axis=1).assign(**{LABEL: data.label.astype(int)})
-    request = Request.of(RULE, method=method, k=k, prior=data.prior, seed=seed, options=options)
+    request = Request.of(
+        RULE, method=method, k=k, prior=data.prior, seed=seed, must=[names[i] for i in must], options=options
+    )
     found = select_with(LocalEngine(table, threads=1), request)
     return [int(name[1:]) for name in found.names]

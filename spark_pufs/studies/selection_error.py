@@ -52,6 +52,16 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Split:
+    """The training half of a set with its labels, the rows of both halves, and the seed of what is drawn from it."""
+
+    data: Labelled
+    train: NDArray[np.int64]
+    test: NDArray[np.int64]
+    seed: int
+
+
+@dataclass(frozen=True)
 class SelectionError:
     """The paper: ten splits, five features, three neighbours."""
 
@@ -79,18 +89,24 @@ class SelectionError:
         ]
 
     def run(self, unit: Unit) -> list[Row]:
-        name, bias, repeat = unit["dataset"], float(unit["condition"]), unit["repeat"]
+        name = unit["dataset"]
+        X, positive = read_set(str(self.data), name)
+        split = self.split(name, unit["condition"], unit["repeat"])
+        wanted = entry(METHODS[unit["method"]])
+        features = chosen(split.data, wanted.method, self.k, split.seed, **wanted.options)
+        found = readings(split.data, X.iloc[split.test], positive[split.test], features, self.neighbours)
+        return [dict(unit) | {"measure": measure, "value": value} for measure, value in found]
+
+    def split(self, name: str, condition: str, repeat: int) -> Split:
+        """Half of a set's rows with their labels, for a bias of the labels by its name in ``condition``."""
         X, positive = read_set(str(self.data), name)
         order = np.random.default_rng(seed_of(self.seed, "split", name, repeat)).permutation(len(X))
         train, test = order[: len(X) // 2], order[len(X) // 2 :]
         prior = float(positive[train].mean())
-        mechanism = biased(prior, LABELLED, prior * (1 + bias * (1 if repeat % 2 else -1)))
-        seed = seed_of(self.seed, "labels", name, unit["condition"], repeat)
+        mechanism = biased(prior, LABELLED, prior * (1 + float(condition) * (1 if repeat % 2 else -1)))
+        seed = seed_of(self.seed, "labels", name, condition, repeat)
         data = labelled_as(X.iloc[train].reset_index(drop=True), positive[train], mechanism, seed)
-        wanted = entry(METHODS[unit["method"]])
-        features = chosen(data, wanted.method, self.k, seed, **wanted.options)
-        found = readings(data, X.iloc[test], positive[test], features, self.neighbours)
-        return [dict(unit) | {"measure": measure, "value": value} for measure, value in found]
+        return Split(data, train, test, seed)
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:
         ours = figures(results, ["condition", "dataset", "method"], READING)

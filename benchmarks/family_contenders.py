@@ -81,14 +81,14 @@ def our_ndfs(data: Data) -> Answer:
 def our_rho(data: Data) -> Answer:
     from sklearn.linear_model import LogisticRegression
 
-    from spark_pufs.core.label_rate import estimate_rho
+    from spark_pufs.core.evidence.label_rate import estimate_rho
 
     model = LogisticRegression(max_iter=1000)
     return {"value": float(estimate_rho(data.X, data.s == 1, np.random.default_rng(0), model).rho)}
 
 
 def our_network(data: Data) -> Answer:
-    from spark_pufs.core.bayes_net import parse_bif, sample
+    from spark_pufs.core.synthetic.bayes_net import parse_bif, sample
 
     network = parse_bif((data.folder / "net.bif").read_text())
     return {"value": float(len(sample(network, SAMPLES, np.random.default_rng(0))))}

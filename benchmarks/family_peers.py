@@ -23,8 +23,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
-from spark_pufs.core.bayes_net import read_bif, sample
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.core.synthetic.bayes_net import read_bif, sample
 from spark_pufs.studies.published import markdown_table
 
 PAIRS = {

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from spark_pufs.checkpoint import CHECKPOINT
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.rundir.checkpoint import CHECKPOINT
 
 CHILD = """
 import json, sys

@@ -52,9 +52,9 @@ def run(path: Path, options: dict[str, Any]) -> dict[str, Any]:
 
 def overhead(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The same masks scored in-process (a thread per core) and by Spark, best of three."""
-    from spark_pufs.core.mixture import MixtureSettings
-    from spark_pufs.core.row_sample import RowSample
-    from spark_pufs.scorer import ThreadScorer
+    from spark_pufs.core.clusters.mixture import MixtureSettings
+    from spark_pufs.core.counting.row_sample import RowSample
+    from spark_pufs.engines.thread_scorer import ThreadScorer
     from spark_pufs.spark.scorer import SparkScorer
 
     frame = pd.read_parquet(path)

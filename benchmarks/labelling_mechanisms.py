@@ -14,9 +14,9 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 import spark_pufs
-from spark_pufs.core.artificial import CONDITIONS
-from spark_pufs.core.artificial_rows import ArtificialRows
-from spark_pufs.core.labelling import SAR, SCAR, Mechanism, draw_labels
+from spark_pufs.core.synthetic.artificial import CONDITIONS
+from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
+from spark_pufs.core.synthetic.labelling import SAR, SCAR, Mechanism, draw_labels
 
 BLOCKS, SEEDS, SHARES = 20, 10, (0.4, 0.1)
 DRIVER = "noise_01"  # uniform(-10, 10): a deviation of 5.8

@@ -45,10 +45,10 @@ def write_part(part: int, rows: int, features: int, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from spark_pufs.core.artificial import CONDITIONS
-    from spark_pufs.core.artificial_rows import ArtificialRows
-    from spark_pufs.core.labelling import SCAR, draw_labels
-    from spark_pufs.core.row_blocks import BLOCK, block_rows
+    from spark_pufs.core.synthetic.artificial import CONDITIONS
+    from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
+    from spark_pufs.core.synthetic.labelling import SCAR, draw_labels
+    from spark_pufs.core.synthetic.row_blocks import BLOCK, block_rows
 
     table = ArtificialRows(CONDITIONS[4], SEED, RELEVANT, features - RELEVANT)
     schema = pa.schema([("label", pa.int32()), *((name, pa.float64()) for name in table.names)])
@@ -125,8 +125,8 @@ def phase_of(what: str) -> str:
 def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict[str, Any]:
     """All phases of one table, on one packed copy."""
     from spark_pufs.request import Request
-    from spark_pufs.run import IN_PROCESS, prepare
-    from spark_pufs.selectors import method_named
+    from spark_pufs.run.execution import IN_PROCESS, prepare
+    from spark_pufs.selectors.registry import method_named
     from spark_pufs.selectors.task import make_task
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.session import open_session

@@ -1,7 +1,7 @@
 """Small faults put into core/ one by one: do the tests of the module see them?
 
     python benchmarks/mutation.py --per-module 10 --out mutation.json
-    python benchmarks/mutation.py --module gtest --per-module 0       # one module, all its mutants
+    python benchmarks/mutation.py --module information/gtest --per-module 0  # one module, all its mutants
 
 Works in a copy of the tree. A process that has numpy, scipy and scikit-learn loaded forks for every mutant, so that a
 run costs the tests and little more. A module is judged by the test file that mirrors it, else by those that import it.
@@ -29,13 +29,13 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = "spark_pufs/core"
 # What is judged by tests of its callers, or by them too.
 CALLERS = {
-    "hashing": ["core/test_row_sample.py", "core/test_profile.py"],
-    "mixture_sample": ["core/test_mixture.py"],
-    "search_contrast": ["core/test_search.py"],
-    "search_paper": ["core/test_search.py"],
-    "contrast": ["core/test_contrast.py", "core/test_search.py"],
-    "classifier": ["core/test_classifier.py", "selectors/test_comparison.py"],
-    "sklearn_peers": ["core/test_sklearn_peers.py", "selectors/test_library.py"],
+    "counting/hashing": ["core/counting/test_row_sample.py", "core/counting/test_profile.py"],
+    "clusters/mixture_sample": ["core/clusters/test_mixture.py"],
+    "search/contrast_search": ["core/search/test_searches.py"],
+    "search/compact_ga": ["core/search/test_searches.py"],
+    "search/mask_regression": ["core/search/test_mask_regression.py", "core/search/test_searches.py"],
+    "evidence/classifier": ["core/evidence/test_classifier.py", "selectors/evidence/test_comparison.py"],
+    "baselines/sklearn_peers": ["core/baselines/test_sklearn_peers.py", "selectors/rows/test_library.py"],
 }
 BINARY = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult, ast.Mod: ast.Mult,
@@ -156,17 +156,13 @@ def put(parent: ast.AST, name: str, number: int | None, node: ast.AST) -> None:
 
 def tests_of(module: str) -> list[str]:
     """The test file that mirrors a module, else those beside it that import it."""
-    name = module.split("/")[-1]
-    tests = ROOT / "tests"
-    if name in CALLERS:
-        return [f"tests/{path}" for path in CALLERS[name]]
-    mirrors = [tests / "core" / f"test_{name}.py", tests / "core" / "baselines" / f"test_baseline_{name}.py"]
-    if "/" in module:
-        mirrors = mirrors[1:]
+    if module in CALLERS:
+        return [f"tests/{path}" for path in CALLERS[module]]
+    tests, place = ROOT / "tests", Path("core", module)
+    mirror = tests / place.parent / f"test_{place.name}.py"
     uses = re.compile(rf"spark_pufs\.core\.{module.replace('/', '.')}\b")
-    found = [p for p in mirrors if p.exists()] or [
-        p for p in sorted((tests / "core").rglob("test_*.py")) if uses.search(p.read_text())
-    ]
+    callers = [path for path in sorted((tests / "core").rglob("test_*.py")) if uses.search(path.read_text())]
+    found = [mirror] if mirror.exists() else callers
     return [str(path.relative_to(ROOT)) for path in found]
 
 
@@ -235,7 +231,7 @@ def judge(module: str, folder: Path, sample: list[Mutant], say: Callable[[str], 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Mutation testing of core/")
     parser.add_argument("--per-module", type=int, default=10, help="mutants drawn per module; 0: all")
-    parser.add_argument("--module", action="append", help="for example gtest or baselines/rfs; default: all")
+    parser.add_argument("--module", action="append", help="for example information/gtest; default: all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--again", type=Path, help="only the mutants that survived in this earlier --out")
     parser.add_argument("--out", type=Path, help="every mutant and how it ended, as JSON")

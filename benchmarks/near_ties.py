@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import KNeighborsClassifier
 
-from spark_pufs.core.stability import kuncheva
-from spark_pufs.studies.base import seed_of
-from spark_pufs.studies.label_consistency import LABELLED, LabelConsistency, _mask, _with_all_labels
-from spark_pufs.studies.sechidis_sets import biased, chosen, labelled_as, read_set
-from spark_pufs.studies.selection_error import SelectionError
+from spark_pufs.core.evidence.stability import kuncheva
+from spark_pufs.studies.sechidis_brown.data_sets import biased, chosen, labelled_as, read_set
+from spark_pufs.studies.sechidis_brown.label_consistency import LABELLED, LabelConsistency, _mask, _with_all_labels
+from spark_pufs.studies.sechidis_brown.selection_error import SelectionError
+from spark_pufs.studies.study import seed_of
 
 Floats = NDArray[np.float64]
 DRAWS, SPLITS, VOTERS = 30, 10, 3

@@ -16,9 +16,9 @@ import numpy as np
 from lightgbm import LGBMClassifier
 from sklearn.metrics import roc_auc_score
 
-from spark_pufs.studies.base import seed_of
-from spark_pufs.studies.lineup import select_rows
-from spark_pufs.studies.open_sets import SETS, Split, load_set, split_of
+from spark_pufs.studies.study import seed_of
+from spark_pufs.studies.study_methods import select_rows
+from spark_pufs.studies.uchikoshi_akimoto.open_sets import SETS, Split, load_set, split_of
 
 METHODS = (
     "all",

@@ -18,9 +18,9 @@ import pandas as pd
 import yaml
 
 import spark_pufs
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
-from spark_pufs.core.neighbours import blocks_of, nearest_block
-from spark_pufs.local.engine import LocalEngine
+from spark_pufs.core.pu.neighbours import blocks_of, nearest_block
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.engines.local import LocalEngine
 
 SELECTED = 25
 METHODS = (

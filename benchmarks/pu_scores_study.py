@@ -24,13 +24,21 @@ from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 from sklearn.datasets import load_iris
 
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
-from spark_pufs.core.cluster_check import cluster_check
-from spark_pufs.core.mixture import MixtureSettings, Sample, assign, chunks, fit_mask, make_sample, score_chunk
-from spark_pufs.core.objective import recall_precision
-from spark_pufs.core.pu_scores import FACTORS, Counts, score_counts
-from spark_pufs.core.repair import Budget
-from spark_pufs.core.search import SEARCHES
+from spark_pufs.core.clusters.cluster_check import cluster_check
+from spark_pufs.core.clusters.mixture import (
+    MixtureSample,
+    MixtureSettings,
+    assign,
+    chunks,
+    fit_mask,
+    make_sample,
+    score_chunk,
+)
+from spark_pufs.core.clusters.objective import recall_precision
+from spark_pufs.core.evidence.pu_scores import FACTORS, Counts, score_counts
+from spark_pufs.core.search.budget import Budget
+from spark_pufs.core.search.searches import SEARCHES
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 
 PAPER = {"generated": (0.064, 0.772), "iris": (0.060, 0.420)}
 RHO, POINTS, CLASSIFIERS = 0.30, 200, 100
@@ -197,7 +205,7 @@ def clusters(repeats: int, found: bool) -> Iterator[Row]:
             )
 
 
-def search(sample: Sample, seed: int) -> Flags:
+def search(sample: MixtureSample, seed: int) -> Flags:
     """The features that FSCPU chooses."""
     searching = SEARCHES["contrast"](Budget.of(np.ones(sample.features), 25), seed)
     while not searching.stopped:

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from spark_pufs.studies.pufs_protocol import ALL, SETS, PufsProtocol
+from spark_pufs.studies.han_shen.pufs_protocol import ALL, SETS, PufsProtocol
 
 
 def grid(method: str, **options: tuple[object, ...]) -> list[str]:

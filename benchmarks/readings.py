@@ -20,17 +20,17 @@ from readings_table_6 import table_6
 from sklearn.neighbors import kneighbors_graph
 
 from spark_pufs import select
-from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
 from spark_pufs.core.baselines.classes import SecondClass, known_classes
 from spark_pufs.core.baselines.correlation import mrmr_ufs
 from spark_pufs.core.baselines.graph import neighbour_graph
 from spark_pufs.core.baselines.jsfs import fit_jsfs, pseudo_signs
 from spark_pufs.core.baselines.laplacian_scores import normalised_information
-from spark_pufs.core.information import class_given_feature
-from spark_pufs.core.surrogate import apply_surrogate
+from spark_pufs.core.information.mutual_information import class_given_feature
+from spark_pufs.core.information.surrogate import apply_surrogate
+from spark_pufs.core.synthetic.artificial import CONDITIONS, Artificial, make_artificial
 from spark_pufs.request import Binning
-from spark_pufs.selectors import fscpu
 from spark_pufs.selectors.base import Task
+from spark_pufs.selectors.clusters import fscpu
 
 Floats = NDArray[np.float64]
 Weight = Callable[[Floats], Floats]  # of squared distances

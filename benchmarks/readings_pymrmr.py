@@ -14,7 +14,7 @@ import pandas as pd
 import pymrmr
 from family_contenders import quiet
 
-from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
+from spark_pufs.core.synthetic.artificial import CONDITIONS, Artificial, make_artificial
 
 SELECT, BINS = 25, 5
 READINGS = ("[0, 1], relevant columns first", "[0, 1], relevant columns last", "in five bins")

@@ -17,11 +17,11 @@ from sklearn.neighbors import KNeighborsClassifier, kneighbors_graph
 from spark_pufs.core.baselines.graph import propagate
 from spark_pufs.core.baselines.laplacian_scores import _squared_gaps
 from spark_pufs.core.baselines.trace_ratio import between_share
-from spark_pufs.core.bins import equal_width_edges
+from spark_pufs.core.counting.bins import equal_width_edges
 from spark_pufs.studies.published import markdown_table
-from spark_pufs.studies.sechidis_published import ERRORS
-from spark_pufs.studies.sechidis_sets import SETS, read_set
-from spark_pufs.studies.selection_error import SelectionError
+from spark_pufs.studies.sechidis_brown.data_sets import SETS, read_set
+from spark_pufs.studies.sechidis_brown.published_errors import ERRORS
+from spark_pufs.studies.sechidis_brown.selection_error import SelectionError
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
 Floats = NDArray[np.float64]

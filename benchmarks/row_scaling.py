@@ -59,14 +59,14 @@ def generate(spark: SparkSession, rows: int, path: Path) -> None:
 
 def select(path: Path) -> dict[str, Any]:
     """The phases of one selection, and the peak of every kind of process."""
-    from spark_pufs.counter import Counter
     from spark_pufs.request import Request
-    from spark_pufs.run import prepare
+    from spark_pufs.run.execution import prepare
     from spark_pufs.selectors.base import limits_of
-    from spark_pufs.selectors.greedy import forward
-    from spark_pufs.selectors.ranking import JMI
+    from spark_pufs.selectors.information.greedy import forward
+    from spark_pufs.selectors.information.ranking import JMI
     from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.table import pack
+    from spark_pufs.table.counter import Counter
+    from spark_pufs.table.pu_table import pack
     from spark_pufs.types import LabelRule
 
     spark = session()

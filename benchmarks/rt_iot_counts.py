@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from rt_iot_peers import CONTENDERS
 
-from spark_pufs.core.bins import code_numeric, equal_width_edges
+from spark_pufs.core.counting.bins import code_numeric, equal_width_edges
 from spark_pufs.types import Bins
 
 HERE = Path(__file__).resolve().parent

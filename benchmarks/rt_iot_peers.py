@@ -75,12 +75,13 @@ def rank_jmi(counts: np.ndarray, D: int, B: int, k: int) -> list[int]:
 
 
 def _ours(engine: Any, request: Any, phases: Phases) -> list[int]:
-    from spark_pufs.counter import Counter
-    from spark_pufs.run import prepare
+    from spark_pufs.core.information.chance import MEASURES
+    from spark_pufs.run.execution import prepare
     from spark_pufs.selectors.base import limits_of
-    from spark_pufs.selectors.greedy import forward
-    from spark_pufs.selectors.ranking import JMI
-    from spark_pufs.table import pack
+    from spark_pufs.selectors.information.greedy import forward
+    from spark_pufs.selectors.information.ranking import JMI
+    from spark_pufs.table.counter import Counter
+    from spark_pufs.table.pu_table import pack
 
     with measured() as phases["profile"]:
         plan = prepare(engine, request)
@@ -92,7 +93,8 @@ def _ours(engine: Any, request: Any, phases: Phases) -> list[int]:
         counter.expect_pairs()
     with measured() as phases["rank"]:
         limits = limits_of(request, plan.features)[0]
-        chosen = forward(JMI(table.layout, "y0"), counter, limits)[0]  # no labelled negative: Semi-JMI takes y0
+        # As the peers count: plug-in information, and y0, which Semi-JMI takes without labelled negatives.
+        chosen = forward(JMI(table.layout, "y0", MEASURES["none"]), counter, limits)[0]
     return [int(plan.features[i][1:]) for i in chosen]
 
 
@@ -100,11 +102,11 @@ def _request(k: int) -> Any:
     from spark_pufs.request import Request
     from spark_pufs.types import LabelRule
 
-    return Request(LabelRule("s"), "semi-jmi", k=k)
+    return Request(LabelRule("s"), "semi-jmi", k=k, binning="equal-width")
 
 
 def ours_local(folder: Path, k: int, rows: int) -> Outcome:
-    from spark_pufs.local.engine import LocalEngine
+    from spark_pufs.engines.local import LocalEngine
 
     frame = pd.read_parquet(folder / "raw.parquet")
     phases: Phases = {}

@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 
 import spark_pufs
-from spark_pufs.core.artificial import CONDITIONS
-from spark_pufs.core.artificial_rows import ArtificialRows
-from spark_pufs.core.labelling import SCAR, draw_labels
-from spark_pufs.core.row_blocks import BLOCK
+from spark_pufs.core.synthetic.artificial import CONDITIONS
+from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
+from spark_pufs.core.synthetic.labelling import SCAR, draw_labels
+from spark_pufs.core.synthetic.row_blocks import BLOCK
 
 RELEVANT, CONDITION = 25, CONDITIONS[4]
 

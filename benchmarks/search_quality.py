@@ -18,11 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from spark_pufs.core.artificial import CONDITIONS, Artificial, make_artificial
-from spark_pufs.core.mixture import COVARIANCES, SCALES, MixtureSettings, Sample, chunks, make_sample, score_chunk
-from spark_pufs.core.objective import recall_precision
-from spark_pufs.core.repair import Budget
-from spark_pufs.core.search import SEARCHES
+from spark_pufs.core.clusters.mixture import (
+    COVARIANCES,
+    SCALES,
+    MixtureSample,
+    MixtureSettings,
+    chunks,
+    make_sample,
+    score_chunk,
+)
+from spark_pufs.core.clusters.objective import recall_precision
+from spark_pufs.core.search.budget import Budget
+from spark_pufs.core.search.searches import SEARCHES
+from spark_pufs.core.synthetic.artificial import CONDITIONS, Artificial, make_artificial
 
 PAPER = (0.91, 0.90, 0.75, 0.82, 0.92, 0.89, 0.78, 0.78, 0.56, 0.51)
 BEST_PUBLISHED = (0.97, 0.98, 0.89, 0.94, 0.92, 0.89, 0.79, 0.81, 1.00, 0.89)
@@ -41,7 +49,9 @@ class Outcome:
     stopped: str
 
 
-def scores(sample: Sample, masks: NDArray[np.bool_], settings: MixtureSettings, seed: object) -> NDArray[np.float64]:
+def scores(
+    sample: MixtureSample, masks: NDArray[np.bool_], settings: MixtureSettings, seed: object
+) -> NDArray[np.float64]:
     """f (M,) of masks (M, D)."""
     parts = [score_chunk(sample, part, settings, seed) for part in chunks(masks)]  # type: ignore[arg-type]
     labelled, rows = (np.concatenate(side) for side in zip(*parts, strict=True))

@@ -1,11 +1,15 @@
-"""Write docs/api.md from signatures, docstrings and the command's own options: python docs/make_api.py"""
+"""Write docs/api.md: python docs/make_api.py
+
+The site fills in signatures and docstrings (mkdocstrings); what it cannot know is written here: the methods and their
+options, the Params of the estimator, the errors' exit codes, the command line.
+"""
 
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,22 +17,22 @@ import click
 
 import spark_pufs
 from spark_pufs.cli import app
-from spark_pufs.core.cluster_check import ClusterCheck
-from spark_pufs.core.label_rate import Beta
-from spark_pufs.core.power import Power, PowerReport, SampleSize
-from spark_pufs.core.pu_scores import Estimate, PUScores
+from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.evidence.label_rate import Beta
+from spark_pufs.core.evidence.pu_scores import Estimate, PUScores
+from spark_pufs.core.information.power import Power, PowerReport, SampleSize
 from spark_pufs.local import PUSelector
 from spark_pufs.selection import Feature
-from spark_pufs.selectors import METHODS
-from spark_pufs.selectors.comparison import Comparison, Standing
+from spark_pufs.selectors.evidence.comparison import Comparison, Standing
+from spark_pufs.selectors.registry import METHODS
 from spark_pufs.spark import PUFeatureSelector, PUFeatureSelectorModel
 
 PAGE = Path(__file__).parent / "api.md"
-WIDTH = 110  # of a signature that stays on one line
 
 HEAD = """# API reference
 
-Written by `python docs/make_api.py` from the docstrings; do not edit by hand. The examples run as tests.
+Written by `python docs/make_api.py`; do not edit by hand. Lines with `:::` become signatures and docstrings on the site
+(`mkdocs serve`); in Python, `help(spark_pufs.select)` shows the same. The examples in them run as tests.
 Configuration files are explained key by key in [conf/select_features.yaml](../conf/select_features.yaml); error
 messages in [troubleshooting](troubleshooting.md).
 """
@@ -42,14 +46,15 @@ def page() -> str:
     names = [name for name in spark_pufs.__all__ if name != "__version__"]
     public = {name: getattr(spark_pufs, name) for name in names}
     functions = {name: thing for name, thing in public.items() if inspect.isfunction(thing)}
-    errors = {n: t for n, t in public.items() if inspect.isclass(t) and issubclass(t, Exception)}
+    errors = {n: t for n, t in public.items() if inspect.isclass(t) and issubclass(t, spark_pufs.PufsError)}
     sections = [
-        ("Functions", [_function(f"spark_pufs.{name}", thing) for name, thing in functions.items()]),
-        ("Selection", [_class("spark_pufs.Selection", spark_pufs.Selection)]),
-        ("What the functions give and take", [_class(thing.__name__, thing) for thing in PARTS]),
-        ("scikit-learn", [_class("spark_pufs.local.PUSelector", PUSelector)]),
-        ("pyspark.ml", [_estimator(), _class("spark_pufs.spark.PUFeatureSelectorModel", PUFeatureSelectorModel)]),
+        ("Functions", [_entry(f"spark_pufs.{name}", thing) for name, thing in functions.items()]),
+        ("Selection", [_entry("spark_pufs.Selection", spark_pufs.Selection)]),
+        ("What the functions give and take", [_entry(thing.__name__, thing) for thing in PARTS]),
+        ("scikit-learn", [_entry("spark_pufs.local.PUSelector", PUSelector)]),
+        ("pyspark.ml", [_estimator(), _entry("spark_pufs.spark.PUFeatureSelectorModel", PUFeatureSelectorModel)]),
         ("Errors", [_errors(errors)]),
+        ("Warnings", [_entry("spark_pufs.PufsWarning", spark_pufs.PufsWarning)]),
         ("Methods", [_methods()]),
         ("Options of the methods", [_method_options()]),
         ("Command line", list(_commands("spark-pufs", app))),
@@ -64,84 +69,16 @@ def _anchor(title: str) -> str:
     return re.sub(r"[^\w-]", "", title.lower().replace(" ", "-"))
 
 
-def _function(name: str, thing: Any) -> str:
-    return f"### {name}\n\n```text\n{_signature(name.rsplit('.', 1)[-1], thing)}\n```\n\n{_text(thing)}\n"
-
-
-def _signature(name: str, thing: Any) -> str:
-    """On one line where it fits, else one parameter per line."""
-    signature = inspect.signature(thing)
-    parameters = [_parameter(one) for one in signature.parameters.values() if one.name != "self"]
-    if any(one.kind is one.KEYWORD_ONLY for one in signature.parameters.values()):
-        kinds = [one.kind for one in signature.parameters.values() if one.name != "self"]
-        parameters.insert(kinds.index(inspect.Parameter.KEYWORD_ONLY), "*")
-    given = signature.return_annotation
-    gives = "" if given in (signature.empty, "None", None) else f" -> {_type(given)}"
-    line = f"{name}({', '.join(parameters)}){gives}"
-    if len(line) <= WIDTH:
-        return line
-    return f"{name}(\n    " + ",\n    ".join(parameters) + f",\n){gives}"
-
-
-def _parameter(one: inspect.Parameter) -> str:
-    star = {one.VAR_KEYWORD: "**", one.VAR_POSITIONAL: "*"}.get(one.kind, "")
-    kind = "" if one.annotation is one.empty else f": {_type(one.annotation)}"
-    default = "" if one.default is one.empty else f" = {one.default!r}" if kind else f"={one.default!r}"
-    return f"{star}{one.name}{kind}{default}"
-
-
-def _type(annotation: Any) -> str:
-    return annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+def _entry(name: str, thing: Any, **options: Any) -> str:
+    """A heading, and the line that becomes signature and docstring: by the public name where there is one."""
+    place = name if "." in name else f"{thing.__module__}.{name}"
+    told = "".join(f"      {option}: {json.dumps(value)}\n" for option, value in options.items())
+    return f"### {name}\n\n::: {place}\n" + (f"    options:\n{told}" if told else "")
 
 
 def _text(thing: Any) -> str:
-    """A docstring as Markdown: code in single back-ticks, examples in blocks of their own."""
-    lines = inspect.cleandoc(thing.__doc__ or "").splitlines()
-    out: list[str] = []
-    example = False
-    for line in lines:
-        begins = line.startswith(">>>")
-        if begins and not example:
-            out += ["```pycon"]
-        elif example and not line.strip():
-            out += ["```"]
-        example = begins or (example and bool(line.strip()))
-        out.append(line if example else line.replace("``", "`"))
-    return "\n".join([*out, "```"] if example else out)
-
-
-def _class(name: str, thing: type) -> str:
-    head = f"### {name}\n\n"
-    if not is_dataclass(thing) and thing is not PUFeatureSelectorModel:
-        head += f"```text\n{_signature(thing.__name__, thing.__init__)}\n```\n\n"  # type: ignore[misc]
-    fields = ""
-    if is_dataclass(thing):
-        kinds = {n: _type(f.type).replace("|", "\\|") for n, f in thing.__dataclass_fields__.items()}
-        fields = "\n| field | type |\n|---|---|\n" + "".join(f"| `{n}` | `{kind}` |\n" for n, kind in kinds.items())
-    return f"{head}{_text(thing)}\n{fields}{_members(thing)}"
-
-
-def _members(thing: type) -> str:
-    """Properties and methods that the class itself brings and explains."""
-    found = [
-        (f".{name}" if isinstance(value, property) else _member_signature(name, value), _text(_plain(value)))
-        for name, value in vars(thing).items()
-        if not name.startswith("_") and (_plain(value).__doc__ or "") and callable(_plain(value))
-    ]
-    lines = "".join(f"- `{shown}`: {text}\n" for shown, text in found)
-    return f"\n{lines}" if lines else ""
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, property):
-        return value.fget
-    return getattr(value, "__func__", value)
-
-
-def _member_signature(name: str, value: Any) -> str:
-    parameters = inspect.signature(_plain(value)).parameters.values()
-    shown = [_parameter(one.replace(annotation=one.empty)) for one in parameters if one.name not in ("self", "cls")]
-    return f".{name}({', '.join(shown)})"
+    """A docstring as Markdown."""
+    return inspect.cleandoc(thing.__doc__ or "").replace("``", "`")
 
 
 def _estimator() -> str:
@@ -149,8 +86,7 @@ def _estimator() -> str:
     rows = "".join(
         f"| `{param.name}` | {_cell(param.doc)} | {_default(instance, param)} |\n" for param in instance.params
     )
-    text = _text(PUFeatureSelector)
-    head = f"### spark_pufs.spark.PUFeatureSelector\n\n```text\nPUFeatureSelector(**params)\n```\n\n{text}\n"
+    head = _entry("spark_pufs.spark.PUFeatureSelector", PUFeatureSelector, members=[])
     return f"{head}\n| Param | meaning | default |\n|---|---|---|\n{rows}"
 
 

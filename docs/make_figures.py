@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 import spark_pufs
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
-from spark_pufs.core.objective import recall_precision
-from spark_pufs.core.power import g_power, kappa_mar_c
-from spark_pufs.core.pu_scores import Counts, score_counts
+from spark_pufs.core.clusters.objective import recall_precision
+from spark_pufs.core.evidence.pu_scores import Counts, score_counts
+from spark_pufs.core.information.power import g_power, kappa_mar_c
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 
 matplotlib.use("svg")
 from matplotlib import pyplot as plt

@@ -9,9 +9,9 @@ from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
     from spark_pufs.api import check_clusters, compare, likely_positives, methods, select
-    from spark_pufs.core.power import power, power_report, sample_size
-    from spark_pufs.core.pu_scores import scores
-    from spark_pufs.errors import Busy, ConfigError, DataError, EnvironmentFault, PufsError, Stopped
+    from spark_pufs.core.evidence.pu_scores import scores
+    from spark_pufs.core.information.power import power, power_report, sample_size
+    from spark_pufs.errors import Busy, ConfigError, DataError, EnvironmentFault, PufsError, PufsWarning, Stopped
     from spark_pufs.selection import Selection
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "DataError",
     "EnvironmentFault",
     "PufsError",
+    "PufsWarning",
     "Selection",
     "Stopped",
     "__version__",
@@ -39,18 +40,19 @@ _HOMES = {
     "likely_positives": "api",
     "methods": "api",
     "select": "api",
-    "power": "core.power",
-    "power_report": "core.power",
-    "scores": "core.pu_scores",
+    "power": "core.information.power",
+    "power_report": "core.information.power",
+    "scores": "core.evidence.pu_scores",
     "check_clusters": "api",
     "compare": "api",
-    "sample_size": "core.power",
+    "sample_size": "core.information.power",
     "Selection": "selection",
     "Busy": "errors",
     "ConfigError": "errors",
     "DataError": "errors",
     "EnvironmentFault": "errors",
     "PufsError": "errors",
+    "PufsWarning": "errors",
     "Stopped": "errors",
 }
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from spark_pufs.doctor import examine, report
 from spark_pufs.errors import EnvironmentFault, Fault
+from spark_pufs.jobs.doctor import examine, report
 
 __all__ = ["main"]
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from spark_pufs.core.cluster_check import ClusterCheck
-from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.engine import Engine
-from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.request import Binning, Missing, Prior, Request, several
-from spark_pufs.run import check_table, compare_with, identifiers, label_faults, select_with
+from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.engines.base import Engine
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
+from spark_pufs.request import Binning, Copies, Missing, Prior, Request, several
+from spark_pufs.run.execution import check_table, compare_with, identifiers, label_faults, select_with
 from spark_pufs.selection import Selection, absent
-from spark_pufs.selectors import METHODS
-from spark_pufs.selectors.auto import CANDIDATES
-from spark_pufs.selectors.comparison import Comparison, Protocol, candidate
+from spark_pufs.selectors.evidence.auto import CANDIDATES
+from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
+from spark_pufs.selectors.registry import METHODS
 from spark_pufs.types import LabelRule
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def select(
     table: pd.DataFrame | DataFrame,
     *,
     label: str,
-    method: str = "semi-jmi",
+    method: str = "distil",
     positive: Any = 1,
     negative: Any = (),
     unlabelled: Any = 0,
@@ -55,6 +55,7 @@ def select(
     binning: Binning = "auto",
     max_categories: int = 32,
     missing: Missing = "value",
+    copies: Copies = "one",
     pair_memory_mb: int = 256,
     stability: int = 0,
     checkpoint: str | Path | None = None,
@@ -76,15 +77,19 @@ def select(
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
     - ``prior``: the believed share of positives among all rows, or a range (low, high).
     - ``seed``: for methods that draw; the same seed gives the same answer.
-    - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-width" or "equal-frequency"; "auto" is what
-      the method does best with, equal frequency for fscpu-mi and equal width for all others.
+    - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-frequency", which "auto" is and which no
+      outlier moves, or "equal-width".
     - ``max_categories``: text values that keep a level of their own; where there are more, rarer ones and those seen
       once share one.
     - ``missing``: "value" makes null a level of its own, "error" refuses it.
+    - ``copies``: of columns that are equal in every row "one" is chosen from, the one in ``must``, else the cheapest,
+      else the first, and the others come after all other features; "all" treats each as a feature of its own.
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
     - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.
     - ``options``: any other keyword goes to the method.
+
+    What to look at before relying on the answer comes as a ``PufsWarning`` each, and in ``selection.warnings``.
 
     >>> import pandas as pd
     >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, None] * 50})
@@ -109,11 +114,14 @@ def select(
         binning=binning,
         max_categories=max_categories,
         missing=missing,
+        copies=copies,
         pair_memory_mb=pair_memory_mb,
         stability=stability,
         options=options,
     )
-    return select_with(engine_for(table), request, checkpoint)
+    selection = select_with(engine_for(table), request, checkpoint)
+    warn(selection.warnings)
+    return selection
 
 
 def compare(
@@ -159,7 +167,7 @@ def compare(
     rule = LabelRule(label, several(positive), several(negative), several(unlabelled))
     request = Request.of(rule, method="auto", include=("*",) if features is None else features, **common)
     candidates = [candidate(one) for one in ([methods] if isinstance(methods, str | Mapping) else methods)]
-    return compare_with(engine_for(table), request, candidates, Protocol(folds, repeats, rows, classifier))
+    return compare_with(engine_for(table), request, candidates, EvaluationProtocol(folds, repeats, rows, classifier))
 
 
 def check_clusters(
@@ -248,7 +256,7 @@ def methods() -> pd.DataFrame:
 def engine_for(table: Any) -> Engine:
     """The engine that can read ``table``."""
     if isinstance(table, pd.DataFrame):
-        from spark_pufs.local.engine import LocalEngine
+        from spark_pufs.engines.local import LocalEngine
 
         return LocalEngine(table)
     if hasattr(table, "sparkSession"):

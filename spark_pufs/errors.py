@@ -15,6 +15,8 @@ too: scikit-learn's tools expect that.
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -30,6 +32,7 @@ __all__ = [
     "PufsWarning",
     "Stopped",
     "did_you_mean",
+    "warn",
 ]
 
 
@@ -101,7 +104,23 @@ class Stopped(PufsError):
 
 
 class PufsWarning(UserWarning):
-    """Something a user should look at although the run goes on."""
+    """Something to look at before relying on an answer; ``select`` and ``fit`` give one for each warning of it.
+
+    ``warnings.simplefilter("ignore", PufsWarning)`` silences them all; ``selection.warnings`` keeps them.
+    """
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Each text as a PufsWarning at the line of the user that led here, past this package and what calls it."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        frame, level = frame.f_back, level + 1
+    for text in texts:
+        warnings.warn(PufsWarning(masked(text)), stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] in ("spark_pufs", "sklearn", "pyspark")
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

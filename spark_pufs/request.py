@@ -8,13 +8,14 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from spark_pufs.core.bins import MAX_LEVELS
+from spark_pufs.core.counting.bins import MAX_LEVELS
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.types import LabelRule, column_name
 
-__all__ = ["Binning", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
+__all__ = ["Binning", "Copies", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
 
 Binning = Literal["auto", "equal-width", "equal-frequency"]  # auto: as the method does best
+Copies = Literal["one", "all"]  # of columns that are equal in every row: choose from one, or from all
 Missing = Literal["value", "error"]
 Prior = float | tuple[float, float]
 
@@ -44,6 +45,7 @@ class Request:
     binning: Binning = "auto"
     max_categories: int = 32
     missing: Missing = "value"
+    copies: Copies = "one"
     pair_memory_mb: int = 256
     stability: int = 0
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -176,7 +178,7 @@ def _names(names: list[str]) -> str:
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("label", "the name of a column", _is_text, "confirmed"),
-    ("method", "the name of a method", _is_text, "semi-jmi"),
+    ("method", "the name of a method", _is_text, "distil"),
     *(
         (option, "names of columns or patterns of them", _are_texts, "id*")
         for option in ("features", *_NAMES)
@@ -189,6 +191,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("binning", f"one of {', '.join(get_args(Binning))}", lambda v: v in get_args(Binning), "equal-width"),
     ("max_categories", "a whole number from 1 to 253", lambda v: is_whole(v, 1) and v < MAX_LEVELS - 1, "32"),
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
+    ("copies", f"one of {', '.join(get_args(Copies))}", lambda v: v in get_args(Copies), "one"),
     ("stability", "0 or a whole number from 2 on", lambda v: is_whole(v, 0) and v != 1, "20"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("costs", "costs by name", lambda v: isinstance(v, Mapping), "{'age': 2}"),

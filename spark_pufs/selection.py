@@ -18,11 +18,21 @@ if TYPE_CHECKING:
 
     Table = TypeVar("Table", pd.DataFrame, DataFrame)
 
-__all__ = ["NOTHING_CHOSEN", "Feature", "Selection", "absent", "few_labels"]
+__all__ = ["Feature", "Selection", "absent"]
 
-NOTHING_CHOSEN = (
-    "No feature was chosen: table() ranks them; semi-jmi and other methods that rank choose as many as k says."
-)
+TOLD = 5  # warnings that a printed selection shows
+# The columns of ``Selection.table`` and their types.
+_COLUMNS = {
+    "name": "object",
+    "rank": "Int64",
+    "relevance": "Float64",
+    "relevance_error": "Float64",
+    "score": "Float64",
+    "standard_error": "Float64",
+    "selected": "bool",
+    "cost": "float64",
+    "notes": "object",
+}
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,8 @@ class Feature:
     selected: bool
     cost: float
     notes: str
+    relevance: float | None = None  # None: made before there was one
+    relevance_error: float | None = None
 
 
 @dataclass(frozen=True)
@@ -52,10 +64,10 @@ class Selection:
       and version.
 
     >>> from spark_pufs import select
-    >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "id": range(100), "label": [1, 0] * 50})
+    >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "id": range(100), "label": [1, 0, 0, 0] * 25})
     >>> selection = select(table, label="label", keep=["id"], k=1)
     >>> print(selection)
-    semi-jmi: 1 of 2 features: a
+    distil: 1 of 2 features: a
     >>> list(selection.apply(table))
     ['a', 'id', 'label']
     """
@@ -83,16 +95,26 @@ class Selection:
         return [feature.score for feature in self.features if feature.selected]
 
     @property
+    def relevance(self) -> list[float | None]:
+        """The relevance of each chosen feature: 0 is chance, 1 the best feature, comparable between methods."""
+        return [feature.relevance for feature in self.features if feature.selected]
+
+    @property
     def cost(self) -> float:
         """What the chosen features cost together."""
         return sum(feature.cost for feature in self.features if feature.selected)
 
     def table(self) -> pd.DataFrame:
-        """Every feature: name, rank, score, standard_error, selected, cost, notes; those left out come last."""
+        """Every feature, best first; columns left out come last.
+
+        - ``name``, ``rank``, ``selected``, ``cost``, ``notes``.
+        - ``relevance``, ``relevance_error``: 0 is chance, 1 the best feature, whatever the method; it never rises down
+          the ranking, but where the user's limits decide the place. The error is a standard error.
+        - ``score``, ``standard_error``: the method's own.
+        """
         rows = [asdict(feature) for feature in self.features]
-        empty = {"rank": None, "score": None, "standard_error": None, "selected": False, "cost": None}
-        rows += [{"name": name, **empty, "notes": f"left out: {why}"} for name, why in self.dropped.items()]
-        return pd.DataFrame(rows).astype({"rank": "Int64", "score": "Float64", "standard_error": "Float64"})
+        rows += [{"name": name, "selected": False, "notes": f"left out: {why}"} for name, why in self.dropped.items()]
+        return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
 
     def apply(self, table: Table) -> Table:
         """The same table with the chosen features, all of which it must have, and the columns that are not features."""
@@ -122,7 +144,7 @@ class Selection:
 
     def write(self, path: str | Path, overwrite: bool = False) -> None:
         """selection.json, ranking.parquet, report.html and report.md into the folder ``path``, the manifest last."""
-        from spark_pufs.output import write_selection
+        from spark_pufs.rundir.files import write_selection
 
         write_selection(self, path, overwrite=overwrite)
 
@@ -139,20 +161,23 @@ class Selection:
 
     def log_to_mlflow(self, experiment: str | None = None, tracking_uri: str | None = None) -> str:
         """One run of MLflow with parameters, metrics and files; its id. Logged again, it is the same run."""
-        from spark_pufs.mlflow_logging import log_selection
+        from spark_pufs.rundir.mlflow_logging import log_selection
 
         return log_selection(self, experiment, tracking_uri)
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """The answer in one line."""
         chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"
 
+    def __str__(self) -> str:
+        """The answer in one line, then what to look at before relying on it."""
+        told = [f"warning: {warning}" for warning in masked_texts(self.warnings[:TOLD])]
+        more = [f"and {len(self.warnings) - TOLD:,} more"] if len(self.warnings) > TOLD else []
+        return "\n".join([self.summary, *told, *more])
+
     __repr__ = __str__
-
-
-def few_labels(labelled: int) -> str:
-    """The warning of an answer that hangs on so few labelled rows."""
-    return f"Only {labelled:,} row{'' if labelled == 1 else 's'} labelled positive: expect changes with more labels."
 
 
 def absent(wanted: Iterable[str], names: Iterable[str]) -> list[Fault]:

@@ -16,11 +16,11 @@ import spark_pufs
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ESTIMATOR = "spark_pufs.spark.estimator"  # its examples need a session
+ESTIMATOR = "spark_pufs.spark.ml.estimator"  # its examples need a session
 MODULES = [
     found.name
     for found in pkgutil.walk_packages(spark_pufs.__path__, "spark_pufs.")
-    if found.name not in (ESTIMATOR, "spark_pufs.__main__")
+    if found.name not in (ESTIMATOR, "spark_pufs.__main__", "spark_pufs.cli.__main__")
 ]
 
 

@@ -15,12 +15,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import spark_pufs
-from spark_pufs.cli import Masked, run
-from spark_pufs.config import RunConfig, load_config, parse, resolved, with_overrides
+from spark_pufs.cli import run
+from spark_pufs.cli.commands import Masked
 from spark_pufs.errors import ConfigError, Fault, PufsError
-from spark_pufs.folder import RunFolder
-from spark_pufs.job import resume
+from spark_pufs.jobs.config import RunConfig, load_config, parse, resolved, with_overrides
+from spark_pufs.jobs.select_job import resume
 from spark_pufs.masking import MASK, masked, masked_settings, places_masked
+from spark_pufs.rundir.folder import RunFolder
 
 SECRET = "Xy7/gH+q"
 ADDRESSES = [
@@ -115,7 +116,7 @@ def test_the_answer_does_not_hang_on_where_the_table_lies() -> None:
 
 def test_resume_asks_for_secrets_and_never_uses_the_mask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     used: list[RunConfig] = []
-    monkeypatch.setattr("spark_pufs.job.run_select", lambda config, note: used.append(config))
+    monkeypatch.setattr("spark_pufs.jobs.select_job.run_select", lambda config, note: used.append(config))
     given = parse(config(source={"path": ADDRESSES[0][0]}, output={"path": "s3://a:b@c/d"}))
     RunFolder(tmp_path).write("config.pending.yaml", resolved(given))
     with pytest.raises(ConfigError, match=r"^Setting 'source\.path': \*\*\* stands for a secret"):

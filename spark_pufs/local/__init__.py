@@ -1,4 +1,4 @@
-"""The numpy engine: pandas tables on one machine, no JVM; and the selectors as a scikit-learn transformer."""
+"""The selectors as a scikit-learn transformer, on pandas tables and in this process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["PUSelector"]
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when first used: scikit-learn takes a while to import, and the engine does without.
+    # Loaded when first used: scikit-learn takes a while to import, and a saved pipeline may name this module only.
     if name not in __all__:
         raise AttributeError(f"module 'spark_pufs.local' has no attribute {name!r}")
     return getattr(importlib.import_module("spark_pufs.local.selector"), name)

@@ -14,11 +14,10 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spark_pufs.core.schema import free_name
-from spark_pufs.errors import DataError, Fault
-from spark_pufs.local.engine import LocalEngine
-from spark_pufs.request import Binning, Missing, Prior, Request, several
-from spark_pufs.run import select_with
-from spark_pufs.selection import Selection
+from spark_pufs.engines.local import LocalEngine
+from spark_pufs.errors import DataError, Fault, warn
+from spark_pufs.request import Binning, Copies, Missing, Prior, Request, several
+from spark_pufs.run.execution import select_with
 from spark_pufs.types import LabelRule
 
 __all__ = ["PUSelector"]
@@ -34,8 +33,10 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     DataFrame, ``x0, x1, ...`` of an array.
 
     After ``fit``: ``support_`` (D,) bool; ``ranking_`` (D,) int, 1 is best, columns left out as useless (constant, say)
-    share the last rank; ``scores_`` (D,) the method's own score, NaN for columns left out; ``selection_``, the whole
-    answer with warnings and report; ``n_features_in_`` and, for tables with names, ``feature_names_in_``.
+    share the last rank; ``scores_`` (D,) the method's own score and ``relevance_`` (D,) the same on one scale for all
+    methods, 0 for chance and 1 for the best, NaN for columns left out; ``selection_``, the whole answer with report and
+    warnings, each of which is a ``PufsWarning`` too; ``n_features_in_`` and, for tables with names,
+    ``feature_names_in_``.
 
     >>> X = np.array([[1, 5], [1, 5], [0, 6], [0, 5], [1, 6], [0, 6]] * 10)
     >>> s = np.array([1, 1, 0, 0, 1, 0] * 10)
@@ -45,7 +46,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     def __init__(
         self,
-        method: str = "semi-jmi",
+        method: str = "distil",
         k: int | Literal["auto", "all"] | None = 25,
         *,
         positive: Any = 1,
@@ -62,6 +63,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         binning: Binning = "auto",
         max_categories: int = 32,
         missing: Missing = "value",
+        copies: Copies = "one",
         pair_memory_mb: int = 256,
         stability: int = 0,
         options: Mapping[str, Any] | None = None,
@@ -82,6 +84,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.binning = binning
         self.max_categories = max_categories
         self.missing = missing
+        self.copies = copies
         self.pair_memory_mb = pair_memory_mb
         self.stability = stability
         self.options = options
@@ -95,7 +98,13 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         table = features.copy(deep=False)
         table[column] = labels
         self.selection_ = select_with(LocalEngine(table), self._request(column))
-        self.support_, self.ranking_, self.scores_ = _by_column(self.selection_, list(features.columns))
+        lines = self.selection_.table().set_index("name").loc[list(features.columns)]
+        last = len(self.selection_.features) + 1
+        self.support_ = lines["selected"].to_numpy(bool)
+        self.ranking_ = lines["rank"].fillna(last).to_numpy(np.int64)
+        self.scores_ = lines["score"].to_numpy(np.float64, na_value=np.nan)
+        self.relevance_ = lines["relevance"].to_numpy(np.float64, na_value=np.nan)
+        warn(self.selection_.warnings)
         return self
 
     def _features(self, X: Any) -> pd.DataFrame:
@@ -134,16 +143,3 @@ def _labels(y: Any) -> Any:
         raise DataError(Fault("Target y", found, "Give one value per row: 1 where it is labelled positive."))
     checked = check_array(y, ensure_2d=False, dtype=None, ensure_all_finite="allow-nan", input_name="y")
     return column_or_1d(checked, warn=True)
-
-
-def _by_column(
-    selection: Selection, names: list[str]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.float64]]:
-    """Which columns are in, their ranks and their scores, in the order of ``names``."""
-    lines = selection.table().set_index("name").loc[names]
-    last = len(selection.features) + 1
-    return (
-        lines["selected"].to_numpy(bool),
-        lines["rank"].fillna(last).to_numpy(np.int64),
-        lines["score"].to_numpy(np.float64, na_value=np.nan),
-    )

@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from spark_pufs.report import svg
-from spark_pufs.report.words import number, share, short
+from spark_pufs.report.sentences import number, share, short
 
 __all__ = ["Scale", "bar", "convergence", "dot", "heat_map", "pair", "scale_of", "size_curve", "spread"]
 
@@ -30,11 +30,11 @@ def scale_of(values: Sequence[float], zero: bool = True) -> Scale:
     return lambda value: 100 * min(max((value - low) / span, 0.0), 1.0) if math.isfinite(value) else 0.0
 
 
-def bar(value: float, error: float, place: Scale, chosen: bool) -> Markup:
-    """A bar from zero to a score, with a line over two standard errors each way."""
+def bar(value: float, error: float, place: Scale, chosen: bool, what: str = "score") -> Markup:
+    """A bar from zero to a value, with a line over two standard errors each way."""
     start, end = sorted((place(0.0), place(value)))
     marks = [svg.rect(start, 2, end - start, 10, "fill" if chosen else "fill no", rx=2)]
-    return svg.graph(14, f"score {number(value)}", marks + _whisker(value, error, place, 7), "bar")
+    return svg.graph(14, f"{what} {number(value)}", marks + _whisker(value, error, place, 7), "bar")
 
 
 def dot(value: float, error: float, place: Scale, chosen: bool) -> Markup:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from spark_pufs.masking import masked_texts
-from spark_pufs.report.facts import facts_of, pictures_of
-from spark_pufs.report.words import fixed, number, share, short
+from spark_pufs.report.sentences import fixed, number, share, short
+from spark_pufs.report.template_values import facts_of, pictures_of
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Selection

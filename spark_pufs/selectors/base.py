@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.schema import match
-from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine, InProcess, Keeper, NoKeeper
+from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
-from spark_pufs.table import PUTable
+from spark_pufs.table.counter import Counter
+from spark_pufs.table.pu_table import PUTable
 
 __all__ = ["COMMON", "Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
 
@@ -102,7 +102,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method owes: the features chosen, best first; a score and its standard error for every feature (D,)."""
+    """What a method owes: the features chosen, best first; a score and its standard error for every feature (D,).
+
+    ``summed``: a score sums over the features chosen before, so that those chosen later have larger ones.
+    ``beyond_chance``: a score of 0 or below is no more than chance gives. ``relevance``
+    (D,): the scores on a scale of 0 (chance) to 1 (the best feature), with ``relevance_errors``, where the method
+    knows them; else they are made of the scores.
+    """
 
     chosen: list[int]
     scores: NDArray[np.float64]
@@ -111,6 +117,10 @@ class Outcome:
     notes: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+    summed: bool = False
+    beyond_chance: bool = False
+    relevance: NDArray[np.float64] | None = None
+    relevance_errors: NDArray[np.float64] | None = None
 
     def order(self) -> list[int]:
         """Every feature: those chosen as chosen, then the others by score, ties in column order."""
@@ -129,9 +139,12 @@ class Method:
     use_when: str
     run: Callable[[Task], Outcome]
     options: Mapping[str, Option] = field(default_factory=dict)
-    numeric_only: bool = False
+    numeric_only: bool = False  # reads numbers: text columns come to it as numbers, one per level
+    drops_text: bool = (
+        False  # reads numbers, and its model holds no encoding: text columns are left out, and said first
+    )
     own_size: bool = False  # decides the number of features itself where none is asked for
-    binning: Binning = "equal-width"  # where none is asked for
+    binning: Binning = "equal-frequency"  # where none is asked for
 
 
 def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from spark_pufs.request import is_whole
 from spark_pufs.selectors.base import Option
 
-__all__ = ["number", "one_of", "whole"]
+__all__ = ["CORRECTION", "number", "one_of", "whole"]
 
 
 def whole(default: int, least: int = 1, most: int | None = None) -> Option:
@@ -36,3 +36,6 @@ def number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: 
 def one_of(default: str, *values: str) -> Option:
     """One of some words."""
     return Option(default, f"one of {', '.join(values)}", lambda value: value in values)
+
+
+CORRECTION = one_of("chance", "chance", "none")  # what is taken off information; none: as papers have it

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.kernel import State
-from spark_pufs.core.row_sample import (
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.row_sample import (
     ALL,
     FirstSampleKernel,
     HeavyKernel,
@@ -19,8 +19,9 @@ from spark_pufs.core.row_sample import (
     read_sample,
     spread,
 )
-from spark_pufs.engine import Source
 from spark_pufs.selectors.base import Task
+from spark_pufs.table.numbers import Rows as TableRows
+from spark_pufs.table.numbers import numeric_view
 from spark_pufs.types import Bins
 
 __all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "raw_sample", "rows_in", "taken"]
@@ -69,14 +70,12 @@ def taken(rows: int, task: Task) -> str:
 
 
 def draw_sample(task: Task, capacity: int) -> tuple[RowSample, Cleaning]:
-    """About ``capacity`` rows, numeric features first, without missing or infinite values."""
-    rows = raw_sample(task, capacity)
-    columns = list(feature_columns(task)[0])
-    profile, numeric = task.table.plan.profile, len(columns)
-    cleaning = _cleaning(rows.X[:, :numeric], profile.low[columns], profile.high[columns])
-    clean = np.clip(rows.X[:, :numeric], cleaning.low, cleaning.high)
-    clean = np.where(np.isnan(clean), cleaning.fill, clean)
-    return RowSample(np.column_stack([clean, rows.X[:, numeric:]]), rows.label, rows.weight), cleaning
+    """About ``capacity`` rows, every feature a number, text too, without missing or infinite values."""
+    view = numeric_view(task.table, task.counter)
+    rows = _drawn(task, view.rows, Wanted(view.columns, task.table.plan.states, task.request.seed), capacity)
+    cleaning = _cleaning(rows.X, view.low, view.high)
+    clean = np.clip(rows.X, cleaning.low, cleaning.high)
+    return RowSample(np.where(np.isnan(clean), cleaning.fill, clean), rows.label, rows.weight), cleaning
 
 
 def raw_sample(task: Task, capacity: int) -> RowSample:
@@ -87,8 +86,11 @@ def raw_sample(task: Task, capacity: int) -> RowSample:
     """
     plan = task.table.plan
     columns, text = feature_columns(task)
-    wanted = Wanted(columns, plan.states, task.request.seed, text)
-    labels = plan.labels
+    return _drawn(task, plan.source, Wanted(columns, plan.states, task.request.seed, text), capacity)
+
+
+def _drawn(task: Task, source: TableRows, wanted: Wanted, capacity: int) -> RowSample:
+    labels = task.table.plan.labels
     others = labels.unlabelled + labels.negative
     half = max(capacity // 2, 1)
     room = max(capacity - labels.positive, half)
@@ -96,9 +98,9 @@ def raw_sample(task: Task, capacity: int) -> RowSample:
     known = ALL if labels.positive <= half else int(half / labels.positive * 2**64)
     kernel = SampleKernel(wanted, threshold, np.zeros(0, np.uint64), known)
     if others <= room:
-        state = plan.source.scan(kernel, "sample")
+        state = source.scan(kernel, "sample")
     else:
-        kernel, state = _with_heavy(plan.source, kernel, HEAVY * others / room)
+        kernel, state = _with_heavy(source, kernel, HEAVY * others / room)
     return read_sample(kernel, state, labels.positive, others)
 
 
@@ -115,7 +117,7 @@ def rows_in(megabytes: int, task: Task) -> int:
     return megabytes * 2**20 // (8 * len(task.table.names))
 
 
-def _with_heavy(source: Source, kernel: SampleKernel, least: float) -> tuple[SampleKernel, State]:
+def _with_heavy(source: TableRows, kernel: SampleKernel, least: float) -> tuple[SampleKernel, State]:
     """The sample, with every row that occurs at least ``least`` times in it; three passes where there are such rows."""
     state = source.scan(FirstSampleKernel(kernel), "sample")
     crowded = np.flatnonzero(state["cells"] >= least)

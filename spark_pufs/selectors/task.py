@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from spark_pufs.counter import Counter
-from spark_pufs.engine import Engine, InProcess, Keeper, NoKeeper
+from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Method, Task, limits_of, read_options
-from spark_pufs.table import Plan, pack
+from spark_pufs.table.counter import Counter
+from spark_pufs.table.pu_table import Plan, pack
 
 __all__ = ["make_task", "task_of"]
 

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from spark_pufs.spark.estimator import PUFeatureSelector, PUFeatureSelectorModel
+    from spark_pufs.spark.ml.estimator import PUFeatureSelector, PUFeatureSelectorModel
 
 __all__ = ["PUFeatureSelector", "PUFeatureSelectorModel"]
 
@@ -15,4 +15,4 @@ def __getattr__(name: str) -> Any:
     # Loaded when first used: workers import kernels from here and must not pay for pyspark.ml.
     if name not in __all__:
         raise AttributeError(f"module 'spark_pufs.spark' has no attribute {name!r}")
-    return getattr(importlib.import_module("spark_pufs.spark.estimator"), name)
+    return getattr(importlib.import_module("spark_pufs.spark.ml.estimator"), name)

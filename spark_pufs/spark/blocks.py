@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spark_pufs.core.kernel import Kernel, State
-from spark_pufs.core.witness import Nothing, Witnessed, witness_of
-from spark_pufs.engine import Packer, Pass, record
+from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.pass_checksum import Nothing, Witnessed, witness_of
+from spark_pufs.engines.base import Packer, Pass, record
 from spark_pufs.spark import scan
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.watch import Watch

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from spark_pufs.core.kernel import Kernel, State
-from spark_pufs.core.mixture_batch import MixtureSettings
-from spark_pufs.core.row_sample import RowSample
-from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.engine import Blocks, MaskScorer, Packer, Pass, Work, record
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.clusters.diagonal_em import MixtureSettings
+from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.engines.arrow_batches import raw_batch
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Work, record
+from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import EnvironmentFault
-from spark_pufs.raw import raw_batch
-from spark_pufs.scorer import ThreadScorer
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.io import spark_errors

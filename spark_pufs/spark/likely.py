@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from spark_pufs.core.row_sample import label_codes
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.counting.row_sample import label_codes
 from spark_pufs.core.schema import label_states
-from spark_pufs.core.verdict import ClusterModel
-from spark_pufs.raw import raw_batch
+from spark_pufs.engines.arrow_batches import raw_batch
 from spark_pufs.types import UNLABELLED, LabelRule
 
 if TYPE_CHECKING:

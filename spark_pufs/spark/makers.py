@@ -15,11 +15,11 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spark_pufs.core.artificial_rows import ArtificialRows
-from spark_pufs.core.bayes_net import Network, sample
-from spark_pufs.core.labelling import SAR, Counted, Mechanism, SmallestKeys, counted, draw_labels
-from spark_pufs.core.quantiles import PASSES, RadixKernel, edges_from_prefixes, narrow, wanted_ranks
-from spark_pufs.core.row_blocks import BLOCK, block_generator, block_rows, row_keys
+from spark_pufs.core.counting.quantiles import PASSES, RadixKernel, edges_from_prefixes, narrow, wanted_ranks
+from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
+from spark_pufs.core.synthetic.bayes_net import Network, sample
+from spark_pufs.core.synthetic.labelling import SAR, Counted, Mechanism, SmallestKeys, counted, draw_labels
+from spark_pufs.core.synthetic.row_blocks import BLOCK, block_generator, block_rows, row_keys
 from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.spark import scan
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, RawBatch, Text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from spark_pufs.core.kernel import Kernel, State, decode, encode
+from spark_pufs.core.counting.kernel import Kernel, State, decode, encode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

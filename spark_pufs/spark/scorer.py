@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spark_pufs.core.mixture import CHUNK, Sample, make_sample, score_chunk
-from spark_pufs.core.mixture_batch import MixtureSettings
-from spark_pufs.core.row_sample import RowSample
+from spark_pufs.core.clusters.diagonal_em import MixtureSettings
+from spark_pufs.core.clusters.mixture import CHUNK, MixtureSample, make_sample, score_chunk
+from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.spark.scan import single_thread, slots
 from spark_pufs.spark.shipping import receive, ship
 
@@ -70,7 +70,7 @@ def _scorer(
 
 
 @lru_cache(maxsize=1)
-def _sample(name: str, scale: str) -> Sample:
+def _sample(name: str, scale: str) -> MixtureSample:
     """The sample of this worker, made ready once."""
     rows = RowSample(**receive(name))
     return make_sample(rows.X, rows.labelled, rows.weight, scale=scale)

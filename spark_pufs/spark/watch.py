@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.witness import changed_table
+from spark_pufs.core.counting.pass_checksum import changed_table
 
 __all__ = ["Watch"]
 

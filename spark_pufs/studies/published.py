@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from spark_pufs.studies.base import ERROR
+from spark_pufs.studies.study import ERROR
 
 __all__ = ["Figure", "beside", "figures", "markdown_table", "read_published", "row_order", "sentences"]
 

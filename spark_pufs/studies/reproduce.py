@@ -17,22 +17,23 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import Field
 
-from spark_pufs.config import OutputConfig, Section, SparkConfig, resolved
-from spark_pufs.core.kernel import State
+from spark_pufs.core.counting.kernel import State
 from spark_pufs.errors import ConfigError, Fault, PufsError, Stopped, did_you_mean
-from spark_pufs.folder import MANIFEST, RunFolder
-from spark_pufs.lock import held
-from spark_pufs.output import parquet
-from spark_pufs.studies.artificial_conditions import ArtificialConditions
-from spark_pufs.studies.base import COLUMNS, ERROR, Row, Study, Unit, fixed_settings, key_of, long_form
-from spark_pufs.studies.kept import UNIT, KeptResults
-from spark_pufs.studies.label_consistency import LabelConsistency
-from spark_pufs.studies.markov_blankets import MarkovBlankets
-from spark_pufs.studies.open_sets import OpenSets
-from spark_pufs.studies.pufs_protocol import PufsProtocol
-from spark_pufs.studies.selection_error import SelectionError
-from spark_pufs.studies.surrogate_ranking import SurrogateRanking
-from spark_pufs.studies.surrogate_tests import SurrogateTests
+from spark_pufs.jobs.config import OutputConfig, Section, SparkConfig, resolved
+from spark_pufs.rundir.files import parquet
+from spark_pufs.rundir.folder import MANIFEST, RunFolder
+from spark_pufs.rundir.lock import held
+from spark_pufs.studies.han_shen.pufs_protocol import PufsProtocol
+from spark_pufs.studies.real_tables.open_benchmark import RealTables
+from spark_pufs.studies.result_parts import UNIT, KeptResults
+from spark_pufs.studies.sechidis_brown.label_consistency import LabelConsistency
+from spark_pufs.studies.sechidis_brown.markov_blankets import MarkovBlankets
+from spark_pufs.studies.sechidis_brown.selection_error import SelectionError
+from spark_pufs.studies.sechidis_brown.surrogate_ranking import SurrogateRanking
+from spark_pufs.studies.sechidis_brown.surrogate_tests import SurrogateTests
+from spark_pufs.studies.study import COLUMNS, ERROR, Row, Study, Unit, fixed_settings, key_of, long_form
+from spark_pufs.studies.uchikoshi_akimoto.artificial_conditions import ArtificialConditions
+from spark_pufs.studies.uchikoshi_akimoto.open_sets import OpenSets
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class ReproduceConfig(Section):
     label_consistency: LabelConsistency | None = None
     selection_error: SelectionError | None = None
     pufs_protocol: PufsProtocol | None = None
+    real_tables: RealTables | None = None
     output: OutputConfig
     spark: SparkConfig = SparkConfig()
 
@@ -120,8 +122,9 @@ def studies_of(config: ReproduceConfig) -> tuple[list[Study], list[str]]:
     if faults:
         raise ConfigError(faults)
     found = [_with_data(present[name], config.run.data) for name in wanted]
-    absent = [f"{s.name} is left out: it reads public data, and run.data names no folder" for s in found if _lacks(s)]
-    ready = [study for study in found if not _lacks(study)]
+    reasons = [(study.name, _absent(study)) for study in found]
+    absent = [f"{name} is left out: {reason}" for name, reason in reasons if reason]
+    ready = [study for study in found if not _absent(study)]
     if not ready:
         why = absent or ["the file has no section of a study"]
         raise ConfigError(Fault("Studies", f"none can run; {'; '.join(why)}", f"See {EXAMPLE}."))
@@ -139,8 +142,12 @@ def _with_data(study: Any, data: str | None) -> Any:
     return dataclasses.replace(study, data=data if "://" in data else str(Path(data).absolute()))
 
 
-def _lacks(study: Study) -> bool:
-    return getattr(study, "data", "") is None
+def _absent(study: Any) -> str | None:
+    """Why a study has to be left out, if so."""
+    if getattr(study, "data", "") is None:
+        return "it reads public data, and run.data names no folder"
+    why: str | None = study.absent() if hasattr(study, "absent") else None
+    return why
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from places import ENGINES, PLACES, Placed, engine_at
+
+from support.places import ENGINES, PLACES, Placed, engine_at
 
 
 @pytest.fixture(params=PLACES)

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from places import PLACES, SINGLE, WHOLE, Placed, Table
 
 from spark_pufs import Selection, select
-from spark_pufs.core.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel
-from spark_pufs.core.profile import Profile, ProfileKernel
-from spark_pufs.core.surrogate import Labels
-from spark_pufs.engine import Engine
+from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel
+from spark_pufs.core.counting.profile import Profile, ProfileKernel
+from spark_pufs.core.information.surrogate import Labels
+from spark_pufs.engines import local as local_engine
+from spark_pufs.engines.base import Engine
+from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import DataError
-from spark_pufs.local import engine as local_engine
-from spark_pufs.local.engine import LocalEngine
 from spark_pufs.request import Request
-from spark_pufs.run import fingerprint, select_with
-from spark_pufs.table import inspect, pack
+from spark_pufs.run.execution import fingerprint, select_with
+from spark_pufs.table.pu_table import inspect, pack
 from spark_pufs.types import LabelRule
+from support.places import PLACES, SINGLE, WHOLE, Placed, Table
 
 nan, inf = float("nan"), float("inf")
 ROWS = 60
@@ -135,6 +135,27 @@ def test_requests(either: Placed, name: str) -> None:
     assert same_as_local(either(MIXED), MIXED, REQUESTS[name]).names
 
 
+def test_copies(anywhere: Placed) -> None:
+    """Equal values of several types, missing ones among them; one column differs in a single row."""
+    columns = dict(MIXED.columns)
+    whole = columns[NAMES["whole"]][1]
+    columns |= {
+        "as double": ("double", [float(v) for v in whole]),
+        "as bigint": ("bigint", whole),
+        "holes": columns[NAMES["half"]],
+        "words": columns[NAMES["umlaut"]],
+        "but one": ("int", [*whole[:-1], whole[-1] + 1]),
+    }
+    table = Table(columns)
+    found = same_as_local(anywhere(table), table, Request(LABEL, "semi-jmi", k=5))
+    assert found.details["copies"] == [
+        {"representative": NAMES["whole"], "copies": ["as double", "as bigint"]},
+        {"representative": NAMES["half"], "copies": ["holes"]},
+        {"representative": NAMES["umlaut"], "copies": ["words"]},
+    ]
+    assert found.features[-1].relevance == 0
+
+
 def test_counting_all_pairs_or_step_by_step(either: Placed) -> None:
     at_once, by_step = (
         select_with(either(MIXED), Request(LABEL, "mrmr", k=3, pair_memory_mb=memory)) for memory in (256, 0)
@@ -239,7 +260,9 @@ def test_labels_of_any_type(either: Placed, kind: str) -> None:
 def test_information_by_hand(either: Placed) -> None:
     """Positives are every fourth row, a tells even from odd: cells 6/24, 6/24, 0 and 12/24."""
     table = Table({"a": ("int", [0, 1] * 12), "b": ("int", [0, 1, 2] * 8), "s": ("boolean", [True, *[False] * 3] * 6)})
-    found = select_with(either(table), Request(LabelRule("s"), "semi-mim"))
+    found = select_with(
+        either(table), Request(LabelRule("s"), "semi-mim", binning="equal-width", options={"correction": "none"})
+    )
     expected = 0.25 * np.log(0.25 / (0.25 * 0.5)) + 0.25 * np.log(0.25 / (0.75 * 0.5)) + 0.5 * np.log(0.5 / 0.375)
     assert found.names == ["a", "b"]
     assert found.scores == pytest.approx([expected, 0.0], rel=1e-12, abs=1e-15)
@@ -277,7 +300,7 @@ def test_missing_values_and_infinities_by_hand(either: Placed) -> None:
     """Null and NaN are one level of their own; infinities fall into the outer bins."""
     values = [0.0, 10.0, None, nan, inf, -inf]
     table = Table({"x": ("double", values * 4), "label": ("int", [1, 0, 0, 0, 0, 0] * 4)})
-    request = Request(LabelRule("label"), "semi-mim", bins=2)
+    request = Request(LabelRule("label"), "semi-mim", bins=2, binning="equal-width")
     packed = pack(inspect(either(table), request), request)
     counts = packed.blocks.scan(LabelKernel(packed.layout), "labels")["counts"]
     assert packed.bins[0].edges == (5.0,)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from places import PLACES, Placed, Table
 
-from spark_pufs.local.engine import LocalEngine
+from spark_pufs.engines.local import LocalEngine
 from spark_pufs.request import Request
-from spark_pufs.run import select_with
+from spark_pufs.run.execution import select_with
 from spark_pufs.types import LabelRule
+from support.places import PLACES, Placed, Table
 
 ROWS, FEATURES = 600, 5
 LABEL = LabelRule("label")

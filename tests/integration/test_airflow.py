@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_pufs.demo import write_example
+from spark_pufs.jobs.demo import write_example
 
 ASKED = "SPARK_PUFS_TEST_AIRFLOW"
 pytestmark = [

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from packed import ROOT, SHIPPED, Shipment, pack_environment, pack_zip
-from standalone import BIN, Cluster, cluster, environment, said, submit_command, wait_for
 
 import spark_pufs
-from spark_pufs.checkpoint import CHECKPOINT
-from spark_pufs.demo import write_example
+from spark_pufs.jobs.demo import write_example
+from spark_pufs.rundir.checkpoint import CHECKPOINT
+from support.packed import ROOT, SHIPPED, Shipment, pack_environment, pack_zip
+from support.standalone import BIN, Cluster, cluster, environment, said, submit_command, wait_for
 
 pytestmark = [
     pytest.mark.integration,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_pufs.demo import write_example
+from spark_pufs.jobs.demo import write_example
 
 pytestmark = pytest.mark.integration
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from short_work import quick
 from sklearn import config_context
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LogisticRegression
@@ -20,12 +19,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from spark_pufs import local, select
+from spark_pufs.engines.local import LocalEngine
 from spark_pufs.local import PUSelector
-from spark_pufs.local.engine import LocalEngine
 from spark_pufs.request import Request
-from spark_pufs.run import fingerprint, prepare
-from spark_pufs.selectors import METHODS
+from spark_pufs.run.execution import fingerprint, prepare
+from spark_pufs.selectors.registry import METHODS
 from spark_pufs.types import LabelRule
+from support.quick_options import quick
 
 THREE_CLASSES = "hands over classes 0, 1, 2 (or more); unless told, a class that nobody declared is refused"
 NOT_PU = dict.fromkeys(
@@ -204,7 +204,7 @@ def test_sparse_input_is_refused(data: Data) -> None:
     ("options", "message"),
     [
         ({"method": "semijmi"}, "Option 'method': 'semijmi' is not a method. Did you mean 'semi-jmi'?"),
-        ({"options": {"alhpa": 1}}, "Option 'alhpa': is not an option of method 'semi-jmi'"),
+        ({"options": {"alhpa": 1}}, "Option 'alhpa': is not an option of method 'distil'"),
         ({"k": 0}, "Option 'k': must be a whole number of at least 1"),
         ({"must": ["g"]}, "Option 'must': 'g' is not a feature"),
         ({"unlabelled": 0}, "expected 0, 1 or null, found '-1'"),

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import Browser, browser_path
-from examples import SCRIPT, full, huge, plain, searched
+
+from support.browser import Browser, browser_path
+from support.example_selections import SCRIPT, full, huge, plain, searched
 
 pytestmark = pytest.mark.integration
 

@@ -8,13 +8,16 @@ from importlib import resources
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
-from examples import CHECK, COMPARISON, NASTY, SCRIPT, SIZES, STABILITY, full, huge, plain, searched
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.report import to_html, to_markdown
+from support.example_selections import CHECK, COMPARISON, NASTY, SCRIPT, SIZES, STABILITY, full, huge, plain, searched
 
 VOID = ("meta", "br")
 
@@ -75,7 +78,7 @@ def test_any_name_keeps_the_shape_of_page_and_tables(name: str) -> None:
     page = Page(to_html(selection))
     assert page.tags == Page(to_html(renamed(plain(), "name"))).tags
     for line in table_rows(to_markdown(selection)):
-        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 7
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 9
 
 
 def table_rows(markdown: str) -> list[str]:
@@ -128,6 +131,8 @@ PARTS: dict[str, tuple[Any, str]] = {
     "choice": ({"method": "semi-jmi", "why": "It is as good and faster."}, "Methods compared"),
     "check": (CHECK, "Clusters"),
     "check_before": (CHECK, "Clusters"),
+    "copies": ([{"representative": "a", "copies": ["b"]}], "Copies"),
+    "near_copies": ([{"representative": "a", "copies": ["b"], "shared": 0.97}], "Copies"),
     "redundancy": ({"names": ["a", "b"], "values": [[1, 0.7], [0.7, 1]]}, "What the chosen features share"),
 }
 
@@ -160,6 +165,44 @@ def test_the_facts_are_in_both_forms() -> None:
         assert fact in markdown, fact
 
 
+def test_the_first_feature_has_the_longest_bar_of_relevance() -> None:
+    rng = np.random.default_rng(3)
+    y = rng.random(800) < 0.4
+    frame = pd.DataFrame(rng.normal(size=(800, 6)) + np.outer(y, [1.5, 1.2, 1, 0.8, 0, 0]), columns=list("abcdef"))
+    found = spark_pufs.select(
+        frame.assign(label=y.astype(int)), label="label", method="semi-jmi", correction="none", k="all"
+    )
+    page = to_html(found)
+    wide = [float(width) for width in re.findall(r'class="bar".*?<rect[^>]*? width="([\d.]+)%"', page)][:6]
+    assert found.scores != sorted(found.scores, reverse=True)
+    assert wide == sorted(wide, reverse=True)
+    assert wide[0] > 60
+    assert 'aria-label="relevance 1"' in page
+    assert "0 is what chance gives, 1 the first feature" in Page(page).text
+
+
+def test_a_selection_without_relevance_is_drawn_by_its_scores() -> None:
+    old = replace(plain(), features=tuple(replace(f, relevance=None, relevance_error=None) for f in plain().features))
+    page, markdown = to_html(old), to_markdown(old)
+    assert "<th>score</th>" in page
+    assert "what chance gives" not in page + markdown
+    assert all(line.count("|") == 9 for line in table_rows(markdown)[:3])
+
+
+def test_copies_are_groups_with_one_representative() -> None:
+    groups = [{"representative": f"a{i}", "copies": [f"c{i}.{j}" for j in range(15)]} for i in range(120)]
+    near = [{"representative": SCRIPT, "copies": ["z"], "shared": 0.97}]
+    found = replace(plain(), details={"copies": groups, "near_copies": near})
+    page, markdown = Page(to_html(found)).text, to_markdown(found)
+    assert "a0 stands for c0.0, c0.1," in " ".join(page.split())
+    assert "c0.11 and 3 more" in page
+    assert "20 more are not drawn here: see selection.json." in page
+    assert SCRIPT in page
+    assert "- **a0** stands for c0.0, c0.1," in markdown
+    assert "- and 20 groups more in selection.json" in markdown
+    assert ": z (shared 0.97)" in markdown
+
+
 def test_figures_that_are_missing_are_dashes() -> None:
     nothing = {**STABILITY, "nogueira": math.nan, "low": math.nan, "high": math.nan, "kuncheva": None, "frequency": {}}
     details = {**full().details, "stability": nothing, "sizes": {**SIZES, "points": []}}
@@ -176,7 +219,7 @@ def test_nothing_chosen_and_everything_chosen() -> None:
         for chosen in (False, True)
     )
     assert "None of 4 features was chosen" in to_html(none)
-    assert "semi-jmi chose nothing." in to_markdown(none)
+    assert f"{plain().method} chose nothing." in to_markdown(none)
     assert "All 4 features, ranked" in to_html(every)
     assert "not chosen" not in Page(to_html(every)).text
 

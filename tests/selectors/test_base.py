@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from spark_pufs import methods, select
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
-from spark_pufs.selectors import METHODS, method_named
 from spark_pufs.selectors.base import COMMON, Limits, limits_of, read_options
-from spark_pufs.selectors.scored import by_score
-from spark_pufs.selectors.trial import _first
+from spark_pufs.selectors.by_score import by_score
+from spark_pufs.selectors.evidence.trial import _first
+from spark_pufs.selectors.registry import METHODS, method_named
 from spark_pufs.types import LabelRule
 
 NAMES = ("a.x", "a.y", "b", "c")

@@ -11,7 +11,7 @@ import pytest
 
 from spark_pufs import Selection, select
 from spark_pufs.errors import ConfigError, DataError
-from spark_pufs.selectors import METHODS
+from spark_pufs.selectors.registry import METHODS
 
 # Work cut down to what shows the rules; a method takes those of its options that are named here.
 QUICK: dict[str, Any] = {
@@ -36,6 +36,8 @@ NAMES = ["a", "b", "c", "d", "e"]
 COSTS = {"a": 3.0, "b": 1.0, "c": 2.0, "d": 1.5, "e": 0.5}
 # Their own tests or merits decide how many features there are; k is then the most.
 DECIDES = {"semi-iamb", "iamb", "listwise-iamb", "pairwise-iamb"}
+# Chance enters by the place of a column: masks are drawn by place, and so are the folds of a comparison.
+BY_PLACE = {"auto", "fscpu", "fscpu-mi", "lgbm-opt"}
 
 every_method = pytest.mark.parametrize("method", list(METHODS))
 
@@ -137,8 +139,27 @@ def test_constant_columns_are_left_out(method: str) -> None:
 
 
 @every_method
-def test_a_copy_of_a_column_is_a_feature_like_any_other(method: str) -> None:
-    found = run(method, table().assign(copy=table()["a"]), k=3)
+def test_relevance_falls_from_one_to_zero(method: str) -> None:
+    found = [(f.relevance, f.relevance_error) for f in two_of_five(method).features]
+    values, errors = np.array(found).T
+    assert (np.diff(values) <= 0).all()
+    assert set(values[:1]) <= {0.0, 1.0}  # 0: the first is no better than chance
+    assert ((values >= 0) & (values <= 1)).all()
+    assert (np.isfinite(errors) & (errors >= 0)).all()
+
+
+@every_method
+def test_a_copy_of_a_column_changes_nothing(method: str) -> None:
+    found = run(method, table().assign(copy=table()["a"]), k=2)
+    last = found.features[-1]
+    assert (last.name, last.selected, last.relevance, last.notes) == ("copy", False, 0, "copy of 'a'")
+    if method not in BY_PLACE:  # the copy is part of the rows, of which chance is made
+        assert features(found)[:-1] == features(two_of_five(method))
+
+
+@every_method
+def test_a_copy_of_a_column_may_be_a_feature_like_any_other(method: str) -> None:
+    found = run(method, table().assign(copy=table()["a"]), k=3, copies="all")
     assert sorted(f.name for f in found.features) == sorted([*NAMES, "copy"])
     assert all(np.isfinite([f.score, f.standard_error]).all() for f in found.features)
     rank = {f.name: f.rank for f in found.features}
@@ -268,8 +289,6 @@ def test_flags_of_equal_counts_in_any_order_of_columns(method: str) -> None:
 
 
 COARSE = {"pufs": 1e-3}  # a descent that stops before its end
-# Chance enters by the place of a column: masks are drawn by place, and so are the folds of a comparison.
-BY_PLACE = {"auto", "fscpu", "fscpu-mi", "lgbm-opt"}
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in BY_PLACE])

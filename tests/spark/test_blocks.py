@@ -10,13 +10,13 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from spark_pufs.core.counts import PairKernel
-from spark_pufs.core.kernel import Kernel, State
-from spark_pufs.engine import Packer
+from spark_pufs.core.counting.counts import PairKernel
+from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.engines.base import Packer
 from spark_pufs.request import Request
 from spark_pufs.spark import blocks, scan
 from spark_pufs.spark.engine import RawReader, SparkEngine
-from spark_pufs.table import inspect, pack
+from spark_pufs.table.pu_table import inspect, pack
 from spark_pufs.types import Bins, Block, LabelRule
 
 if TYPE_CHECKING:

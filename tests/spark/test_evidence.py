@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import spark_pufs
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 
 pytestmark = pytest.mark.spark
 

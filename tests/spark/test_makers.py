@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spark_pufs.core.artificial import CONDITIONS
-from spark_pufs.core.artificial_rows import ArtificialRows
-from spark_pufs.core.bayes_net import parse_bif, sample
-from spark_pufs.core.labelling import MAR_C, SAR, SCAR, draw_labels
-from spark_pufs.core.row_blocks import BLOCK, block_generator
+from spark_pufs.core.synthetic.artificial import CONDITIONS
+from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
+from spark_pufs.core.synthetic.bayes_net import parse_bif, sample
+from spark_pufs.core.synthetic.labelling import MAR_C, SAR, SCAR, draw_labels
+from spark_pufs.core.synthetic.row_blocks import BLOCK, block_generator
 from spark_pufs.errors import DataError
 from spark_pufs.spark.makers import artificial_table, centred, count_labels, network_table, with_labels
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import spark_pufs
-from spark_pufs.core.artificial import CONDITIONS, make_artificial
-from spark_pufs.core.mixture import MixtureSettings
-from spark_pufs.core.row_sample import RowSample
-from spark_pufs.scorer import ThreadScorer
+from spark_pufs.core.clusters.mixture import MixtureSettings
+from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.spark import scorer
 from spark_pufs.spark.scorer import SparkScorer
 

@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spark_pufs.core.counts import LabelKernel
+from spark_pufs.core.counting.counts import LabelKernel
 from spark_pufs.errors import DataError
 from spark_pufs.request import Request
-from spark_pufs.run import execute, prepare
+from spark_pufs.run.execution import execute, prepare
 from spark_pufs.spark.engine import SparkEngine
-from spark_pufs.table import pack
+from spark_pufs.table.pu_table import pack
 from spark_pufs.types import LabelRule
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 from spark_pufs.cli import run
-from spark_pufs.config import load_settings
 from spark_pufs.errors import ConfigError, Stopped
-from spark_pufs.folder import RunFolder
+from spark_pufs.jobs.config import load_settings
+from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.studies import reproduce
-from spark_pufs.studies.artificial_conditions import ArtificialConditions
-from spark_pufs.studies.base import ERROR, Row, Unit, fixed_settings, key_of, long_form
-from spark_pufs.studies.kept import UNIT, KeptResults
 from spark_pufs.studies.reproduce import EXAMPLE, ReproduceConfig, UnitRunner, ordered, run_reproduce, studies_of
+from spark_pufs.studies.result_parts import UNIT, KeptResults
+from spark_pufs.studies.study import ERROR, Row, Unit, fixed_settings, key_of, long_form
+from spark_pufs.studies.uchikoshi_akimoto.artificial_conditions import ArtificialConditions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -100,7 +100,7 @@ def test_every_study_runs_and_leaves_its_tables(spark: SparkSession, tmp_path: P
     assert tables == {
         "table_1_fsr", "table_3_auc", "table_3_auc_depth_3", "sechidis_figs_3_4", "sechidis_fig_5", "markov_blankets",
         "sechidis_figs_11_12", "sechidis_table_4", "sechidis_table_5", "sechidis_readings", "sechidis_figs_13_14",
-        "sechidis_table_6", "sechidis_table_7", "pufs_figs_2_3",
+        "sechidis_table_6", "sechidis_table_7", "pufs_figs_2_3", "real_tables",
     }  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.hashing import mix, one_form
+from spark_pufs.core.counting.hashing import mix, one_form
 
 __all__ = ["Bools", "Floats", "Free", "Labels", "Scored", "canonical_order", "converged", "forward", "settled", "tied"]
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from planting import Peer, Planted, planted_rows
+
+from support.planting import Peer, Planted, planted_rows
 
 
 @pytest.fixture(params=[1, 2])

@@ -1,0 +1,200 @@
+"""The console command. Exit codes: 0 done, 2 configuration, 3 data, 4 environment, 5 stopped, 1 anything else."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.table import Table
+
+from spark_pufs.cli.make import make
+from spark_pufs.cli.options import CONFIG, OVERRIDES
+from spark_pufs.cli.reproduce import reproduce
+from spark_pufs.core.information.power import power_report
+from spark_pufs.errors import PufsError, Stopped
+from spark_pufs.jobs.compare_job import EXAMPLE as COMPARE_EXAMPLE
+from spark_pufs.jobs.compare_job import CompareConfig, run_compare
+from spark_pufs.jobs.config import load_config, load_settings
+from spark_pufs.jobs.demo import demo_config, found_text, write_example
+from spark_pufs.jobs.doctor import examine, report
+from spark_pufs.jobs.select_job import resume as resume_run
+from spark_pufs.jobs.select_job import run_check, run_select
+from spark_pufs.masking import masked
+from spark_pufs.selectors.registry import METHODS, method_named
+from spark_pufs.version import __version__
+
+__all__ = ["app", "main", "run"]
+
+errors = Console(stderr=True, soft_wrap=True, highlight=False)
+log = logging.getLogger("spark_pufs")
+
+
+def main() -> None:
+    """Run the command and leave with an exit code that a scheduler can act on."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of one command."""
+    try:
+        app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
+    except PufsError as error:
+        errors.print(f"error: {error}", style="red", markup=False)
+        return error.exit_code
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        errors.print("stopped", style="yellow")
+        return Stopped.exit_code
+    except Exception as error:
+        log.debug("unexpected", exc_info=True)
+        gist = masked(next(iter(str(error).splitlines()), ""))  # below the first line Spark puts a Java stack
+        errors.print(f"error: {type(error).__name__}: {gist} (--verbose shows all)", style="red", markup=False)
+        return 1
+    return 0
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+@click.option("--verbose", "-v", is_flag=True, help="Say more.")
+def app(verbose: bool) -> None:
+    """Feature selection for tables with a few labelled positives and no negatives."""
+    handler: logging.Handler
+    handler = RichHandler(console=errors, show_path=False) if errors.is_terminal else logging.StreamHandler()
+    handler.setFormatter(Masked("%(message)s" if errors.is_terminal else "%(asctime)s %(levelname)s %(message)s"))
+    log.handlers, log.propagate = [handler], False
+    log.setLevel(logging.DEBUG if verbose else logging.WARNING if errors.is_terminal else logging.INFO)
+
+
+class Masked(logging.Formatter):
+    """Log lines and tracebacks without secrets."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return masked(super().format(record))
+
+
+app.add_command(make)
+app.add_command(reproduce)
+
+
+@app.command()
+@click.option("--out", type=click.Path(path_type=Path), default=Path("runs/demo"), help="Where it all goes.")
+@click.option("--method", default="semi-jmi", help="See `spark-pufs methods`.")
+def demo(out: Path, method: str) -> None:
+    """The built-in example, end to end, with a report to open."""
+    method_named(method)
+    write_example(out / "table.parquet")
+    with progress() as note:
+        report = run_select(demo_config(out, method), note=note)
+    if report.selection is not None:
+        click.echo(found_text(report.selection))
+    click.echo(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
+
+
+@app.command()
+@CONFIG
+@OVERRIDES
+@click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
+def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
+    """Choose features as a configuration says."""
+    loaded = load_config(config, overrides)
+    with progress() as note:
+        report = run_select(loaded, dry_run, note)
+    for warning in report.selection.warnings if report.selection else ():
+        errors.print(f"look at: {warning}", style="yellow", markup=False)
+    click.echo(report.message)
+
+
+@app.command()
+@CONFIG
+@OVERRIDES
+def compare(config: Path, overrides: tuple[str, ...]) -> None:
+    """Methods side by side on one table, judged on labels that were held out."""
+    loaded = load_settings(config, CompareConfig, overrides, COMPARE_EXAMPLE)
+    with progress() as note:
+        message = run_compare(loaded, note)
+    click.echo(message)
+
+
+@app.command()
+@CONFIG
+@OVERRIDES
+def check(config: Path, overrides: tuple[str, ...]) -> None:
+    """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?
+
+    Settings of fscpu, such as select.clusters, count where it is the method.
+    """
+    loaded = load_config(config, overrides)
+    with progress() as note:
+        message = run_check(loaded, note)
+    click.echo(message)
+
+
+@app.command()
+@click.argument("run_dir")
+@OVERRIDES
+def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
+    """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
+    with progress() as note:
+        report = resume_run(run_dir, overrides, note)
+    click.echo(report.message)
+
+
+@app.command()
+@click.option("--prior", type=float, required=True, help="Believed share of positives, p(y=1).")
+@click.option("--prior-high", type=float, help="Upper end, where the belief is a range.")
+@click.option("--labelled", type=int, required=True, help="Rows labelled positive.")
+@click.option("--rows", type=int, required=True, help="Rows in the table.")
+@click.option("--effect", type=float, multiple=True, help="Mutual information in nats; may be repeated.")
+@click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
+@click.option("--levels", type=int, default=5, show_default=True, help="Levels (bins) of the feature.")
+@click.option("--target", type=float, default=0.8, show_default=True, help="Power to reach.")
+def power(
+    prior: float,
+    prior_high: float | None,
+    labelled: int,
+    rows: int,
+    effect: tuple[float, ...],
+    alpha: float,
+    levels: int,
+    target: float,
+) -> None:
+    """How strong a dependence can be seen, and how many rows and labels it takes."""
+    belief = prior if prior_high is None else (prior, prior_high)
+    report = power_report(belief, labelled, rows, effect=effect or None, alpha=alpha, levels=levels, target=target)
+    click.echo(str(report))
+
+
+@app.command()
+@click.option("--master", default="local[2]", show_default=True, help="For the tiny job; spark-submit has its own.")
+def doctor(master: str) -> None:
+    """Check Java, Python, versions and a tiny job, and say what to fix; exit code 4 if something must be."""
+    report(examine(master), click.echo)
+
+
+@app.command()
+def methods() -> None:
+    """Every method: what it does, what it assumes, when to use it."""
+    table = Table("method", "what it does", "assumes", "use it for", title=f"spark_pufs {__version__}")
+    for method in METHODS.values():
+        table.add_row(method.name, method.summary, method.assumes, method.use_when)
+    Console().print(table)
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """A spinner that says what is being done on a terminal, a log line elsewhere."""
+    if not errors.is_terminal:
+        yield log.info
+        return
+    with errors.status("") as status:
+        yield lambda what: status.update(f"{what} ...")

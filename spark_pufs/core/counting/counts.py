@@ -1,0 +1,193 @@
+"""Contingency counts over packed blocks: one-hot matrix products whose sums are integers.
+
+Every table has the label axis first (unlabelled, labelled positive, labelled negative), so that each surrogate of the
+class is a sum along it, taken after the counting.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
+
+__all__ = [
+    "FeatureKernel",
+    "LabelKernel",
+    "PairKernel",
+    "SetKernel",
+    "SubsetKernel",
+    "level_sums",
+    "one_hot",
+    "pair_bytes",
+]
+
+CHUNK = 64  # features whose one-hot rows are in memory at once where not all are needed
+
+
+def one_hot(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.float32]:
+    """Indicators (L, n) of codes (D, n); float32 so that counting is a BLAS product, exact below 2^24 rows.
+
+    >>> one_hot(np.array([[0, 1], [2, 0]], np.uint8), Layout((2, 3))).astype(int).tolist()
+    [[1, 0], [0, 1], [0, 1], [0, 0], [1, 0]]
+    """
+    hot = np.zeros((layout.total, codes.shape[1]), np.float32)
+    first, levels = layout.offsets[:-1], np.array(layout.levels)
+    for level in range(max(layout.levels, default=0)):  # a call per level, not per feature: wide blocks have few rows
+        own = levels > level
+        hot[first[own] + level] = (codes if own.all() else codes[own]) == level
+    return hot
+
+
+def level_sums(groups: NDArray[np.float32], codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.int64]:
+    """Rows of each group (G, n) at every level of codes (D, n): (G, L).
+
+    >>> groups, codes = np.array([[1, 1], [0, 1]], np.float32), np.array([[0, 1], [2, 0]], np.uint8)
+    >>> level_sums(groups, codes, Layout((2, 3))).tolist()
+    [[1, 1, 1, 0, 1], [0, 1, 1, 0, 0]]
+    """
+    sums = np.empty((len(groups), layout.total), np.int64)
+    for first in range(0, layout.features, CHUNK):
+        part = Layout(layout.levels[first : first + CHUNK])
+        start = int(layout.offsets[first])
+        sums[:, start : start + part.total] = groups @ one_hot(codes[first : first + CHUNK], part).T
+    return sums
+
+
+def pair_bytes(layout: Layout) -> int:
+    """Size of the table of all pairs."""
+    return LABEL_STATES * layout.total**2 * 8
+
+
+class _Sums:
+    """States that are one integer table."""
+
+    def merge(self, left: State, right: State) -> State:
+        return {"counts": left["counts"] + right["counts"]}
+
+
+@dataclass(frozen=True)
+class LabelKernel(_Sums):
+    """Label x level: counts (3, L)."""
+
+    layout: Layout
+
+    def start(self) -> State:
+        return {"counts": np.zeros((LABEL_STATES, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        for feature, column in enumerate(block.codes):
+            state["counts"][:, self.layout.span(feature)] += _cross(
+                block.label, column, LABEL_STATES, self.layout.levels[feature]
+            )
+        return state
+
+
+@dataclass(frozen=True)
+class PairKernel(_Sums):
+    """Label x level x level, all pairs at once: counts (3, L, L)."""
+
+    layout: Layout
+
+    def start(self) -> State:
+        return {"counts": np.zeros((LABEL_STATES, self.layout.total, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        hot = one_hot(block.codes, self.layout)
+        counts = state["counts"]
+        # Numpy sees a matrix times its own transpose and does half the work. Labelled rows are few, so the
+        # unlabelled table is the table of all rows less theirs, taken in `finish`.
+        counts[UNLABELLED] += (hot @ hot.T).astype(np.int64)
+        for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):
+            rows = np.ascontiguousarray(hot[:, block.label == state_of_label])
+            if rows.shape[1]:
+                product = (rows @ rows.T).astype(np.int64)
+                counts[state_of_label] += product
+                counts[UNLABELLED] -= product
+        return state
+
+
+@dataclass(frozen=True)
+class SubsetKernel(_Sums):
+    """Label x level x level of the pairs among a few ``features``: counts (3, l, l)."""
+
+    layout: Layout  # of these features alone
+    features: tuple[int, ...]
+
+    def start(self) -> State:
+        return PairKernel(self.layout).start()
+
+    def add(self, state: State, block: Block) -> State:
+        return PairKernel(self.layout).add(state, Block(block.codes[list(self.features)], block.label))
+
+
+@dataclass(frozen=True)
+class FeatureKernel(_Sums):
+    """Label x level of some ``features``, one after the other, x level of every feature: counts (3, l, L)."""
+
+    layout: Layout
+    features: tuple[int, ...]
+
+    @property
+    def part(self) -> Layout:
+        """Where the levels of ``features`` lie on the second axis."""
+        return Layout(tuple(self.layout.levels[feature] for feature in self.features))
+
+    def start(self) -> State:
+        return {"counts": np.zeros((LABEL_STATES, self.part.total, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        groups = one_hot(block.codes[list(self.features)], self.part)
+        counts = state["counts"]
+        counts[UNLABELLED] += level_sums(groups, block.codes, self.layout)
+        for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):  # few rows, counted once more and moved over
+            own = block.label == state_of_label
+            if own.any():
+                sums = level_sums(np.ascontiguousarray(groups[:, own]), block.codes[:, own], self.layout)
+                counts[state_of_label] += sums
+                counts[UNLABELLED] -= sums
+        return state
+
+
+@dataclass(frozen=True)
+class SetKernel:
+    """Configuration of a set of features x label x level of every feature, only where rows are.
+
+    State: keys (U,) sorted, key = configuration * 3 + label state in mixed radix; counts (U, L).
+    """
+
+    layout: Layout
+    given: tuple[int, ...]
+
+    def start(self) -> State:
+        return {"keys": np.zeros(0, np.int64), "counts": np.zeros((0, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        if not len(block.label):
+            return state
+        keys, position = np.unique(self._keys(block), return_inverse=True)
+        counts = np.empty((len(keys), self.layout.total), np.int64)
+        for feature, column in enumerate(block.codes):
+            counts[:, self.layout.span(feature)] = _cross(position, column, len(keys), self.layout.levels[feature])
+        return self.merge(state, {"keys": keys, "counts": counts})
+
+    def merge(self, left: State, right: State) -> State:
+        keys, position = np.unique(np.concatenate([left["keys"], right["keys"]]), return_inverse=True)
+        counts = np.zeros((len(keys), self.layout.total), np.int64)
+        np.add.at(counts, position, np.concatenate([left["counts"], right["counts"]]))
+        return {"keys": keys, "counts": counts}
+
+    def _keys(self, block: Block) -> NDArray[np.int64]:
+        key = np.zeros(len(block.label), np.int64)
+        for feature in self.given:
+            key = key * self.layout.levels[feature] + block.codes[feature]
+        return key * LABEL_STATES + block.label
+
+
+def _cross(rows: NDArray[np.integer], columns: NDArray[np.integer], height: int, width: int) -> NDArray[np.int64]:
+    """Joint counts (height, width) of two code vectors."""
+    joint = rows.astype(np.int64) * width + columns
+    return np.bincount(joint, minlength=height * width).reshape(height, width)

@@ -1,0 +1,1 @@
+"""Kernels of methods made for positive-unlabelled rows: PRFS, puCFS, PUFS."""

@@ -1,0 +1,107 @@
+"""From codes and labels to a teacher's scores and the students' ranking: the work of one task, arrays in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import brentq
+from scipy.special import expit
+
+from spark_pufs.core.evidence.label_rate import delong
+from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
+from spark_pufs.core.soft.students import Report, students_report
+from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks
+
+__all__ = ["Teaching", "assumed_prior", "distilled", "soft_labels", "taught", "teaching_of"]
+
+SLOPE = 2.0  # of the posterior in units of the teacher's normal score
+GUESS = 3.0  # positives for each labelled one, where nothing is said of the prior
+MOST_GUESSED = 0.5
+
+
+@dataclass(frozen=True)
+class Teaching:
+    """What the teacher says of its own rows, each scored by models that have not seen it.
+
+    ``target`` (n,): normal scores. ``weights``, ``aucs`` (M,): of the members. ``auc``, ``error``: labelled against
+    other rows, held out.
+    """
+
+    target: Floats
+    scores: Floats
+    weights: Floats
+    aucs: Floats
+    auc: float
+    error: float
+
+    @property
+    def knows(self) -> bool:
+        """Whether the teacher is better than chance by two standard errors."""
+        return self.auc - 2 * self.error > 0.5
+
+
+def teaching_of(scores: Floats, labelled: Bools) -> Teaching:
+    """The members' out-of-fold scores (M, n) as one."""
+    ranks = np.vstack([normal_ranks(own) for own in scores])
+    weights, aucs = member_weights(ranks, labelled)
+    target = normal_ranks(weights @ ranks)
+    auc, variance = delong(target[labelled], target[~labelled])
+    return Teaching(target, scores, weights, aucs, auc, float(np.sqrt(variance)))
+
+
+def taught(
+    codes: Codes, labelled: Bools, fold: NDArray[np.uint8], encoding: Encoding, folds: int, trees: int, seed: int
+) -> tuple[Teaching, list[FoldModels | None]]:
+    """All folds one after the other: the teaching of codes (D, n), and the models of each fold."""
+    scores = np.zeros((3, codes.shape[1]))
+    models = []
+    for number in range(folds):
+        test = fold == number
+        models.append(fit_fold(codes[:, ~test], labelled[~test], encoding, trees, seed + number))
+        if models[-1] is not None and test.any():
+            scores[:, test] = models[-1].scores(codes[:, test], encoding.layout)
+    return teaching_of(scores, labelled), models
+
+
+def assumed_prior(prior: float | Sequence[float] | None, labelled: int, rows: int) -> float:
+    """The share of positives that soft labels sum to: as believed, else three for each labelled one, at most half.
+
+    >>> assumed_prior((0.1, 0.3), 5, 100), assumed_prior(None, 5, 100), assumed_prior(None, 40, 100)
+    (0.2, 0.15000000000000002, 0.5)
+    """
+    least = labelled / rows
+    if prior is None:
+        return max(least, min(GUESS * least, MOST_GUESSED))
+    middle = prior if isinstance(prior, int | float) else sum(prior) / len(prior)
+    return max(least, float(middle))
+
+
+def soft_labels(target: Floats, positive: Bools, negative: Bools, prior: float) -> Floats:
+    """Soft labels (n,) in [0, 1]: 1 and 0 where the class is known, and on average the prior.
+
+    >>> soft = soft_labels(np.array([-1.0, 0.0, 1.0, 2.0]), np.array([0, 0, 0, 1], bool), np.zeros(4, bool), 0.5)
+    >>> soft.round(2).tolist(), float(soft.mean().round(3))
+    ([0.04, 0.25, 0.71, 1.0], 0.5)
+    """
+    open_ = ~positive & ~negative
+    wanted = np.clip((prior * len(target) - positive.sum()) / max(int(open_.sum()), 1), 1e-4, 1 - 1e-4)
+    logits = SLOPE * target[open_]
+
+    def excess(offset: float) -> float:
+        return float(expit(logits - offset).mean() - wanted)
+
+    offset = brentq(excess, -100.0, 100.0) if open_.any() else 0.0
+    soft = expit(SLOPE * target - offset)
+    return np.where(positive, 1.0, np.where(negative, 0.0, soft))
+
+
+def distilled(
+    codes: Codes, positive: Bools, negative: Bools, teaching: Teaching, encoding: Encoding, prior: float, k: int,
+    trees: int, seed: int,
+) -> Report:  # fmt: skip
+    """What each student thinks of each feature."""
+    soft = soft_labels(teaching.target, positive, negative, prior)
+    return students_report(codes, positive, teaching.target, soft, encoding, k, trees, seed)

@@ -1,0 +1,234 @@
+"""The teacher: three plain models of label against rest, each fitted out of fold, their ranks averaged by merit.
+
+- a logistic regression on normal scores, one weight a text level;
+- naive Bayes on the counts of grouped levels, which sees positives in the middle or at both ends of a column;
+- extremely randomised trees, which see columns that work together.
+
+The first two are sums over columns of a number per level, so that a fitted model is one array along the level axis.
+Trees travel as arrays too. A row's score is a sum in a fixed order: the same bits in any batch, on any engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, rankdata
+
+from spark_pufs.core.counting.counts import level_sums
+from spark_pufs.core.counting.hashing import mix
+from spark_pufs.core.evidence.label_rate import delong
+from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
+from spark_pufs.core.soft.trees import grown
+from spark_pufs.types import Layout
+
+__all__ = [
+    "MEMBERS",
+    "FoldModels",
+    "Forest",
+    "additive_scores",
+    "fit_fold",
+    "folds_of",
+    "linear_design",
+    "linear_table",
+    "member_weights",
+    "normal_ranks",
+]
+
+Bools = NDArray[np.bool_]
+MEMBERS = ("linear", "naive Bayes", "trees")
+STRENGTH = 0.01  # scikit-learn's C of the logistic regression: few labels bear little weight
+ROW_SALT = 0x5FE1
+DIFFERENT = 4  # different rows to a fold, below which equal ones are not kept together
+
+
+def folds_of(codes: Codes, labelled: Bools, folds: int, seed: int) -> NDArray[np.uint8]:
+    """The fold (n,) of every row: labelled and other rows dealt out evenly, each in the order of a hash of their codes.
+
+    Equal rows share a fold, unless so few rows differ that a fold would be another table.
+    """
+    salt = mix(np.arange(len(codes), dtype=np.uint64) + np.uint64((seed + ROW_SALT) % 2**64)) | np.uint64(1)
+    total = np.zeros(codes.shape[1], np.uint64)
+    for row, mark in zip(codes, salt, strict=True):
+        total += (row.astype(np.uint64) + np.uint64(1)) * mark
+    hashes = mix(total)
+    fold = np.empty(len(labelled), np.uint8)
+    for rows in (labelled, ~labelled):
+        fold[rows] = _dealt(hashes[rows], folds)
+    return fold
+
+
+def _dealt(hashes: NDArray[np.uint64], folds: int) -> NDArray[np.int64]:
+    different, place = np.unique(hashes, return_inverse=True)
+    if len(different) < DIFFERENT * folds:
+        place = np.argsort(np.argsort(hashes, kind="stable"), kind="stable")
+    found: NDArray[np.int64] = place % folds
+    return found
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Trees as arrays over all their nodes: go left where the code is at most ``cut``; a leaf is its own child."""
+
+    feature: NDArray[np.int32]
+    cut: NDArray[np.int16]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: Floats
+    roots: NDArray[np.int32]
+    depth: int
+
+    @classmethod
+    def of(cls, trees: Sequence[Any]) -> Forest:
+        """From fitted trees of scikit-learn: the share of labelled rows in a leaf."""
+        parts: dict[str, list[Any]] = {name: [] for name in ("feature", "cut", "left", "right", "value", "roots")}
+        first = 0
+        for one in trees:
+            tree = one.tree_
+            inner = tree.children_left >= 0
+            own = np.arange(tree.node_count) + first
+            parts["feature"].append(np.where(inner, tree.feature, 0))
+            parts["cut"].append(np.where(inner, np.floor(tree.threshold), 0))
+            parts["left"].append(np.where(inner, tree.children_left + first, own))
+            parts["right"].append(np.where(inner, tree.children_right + first, own))
+            value = tree.value[:, 0, :]
+            parts["value"].append(value[:, -1] / value.sum(axis=1))
+            parts["roots"].append([first])
+            first += tree.node_count
+        types = {"feature": np.int32, "cut": np.int16, "left": np.int32, "right": np.int32, "value": np.float64}
+        arrays = {name: np.concatenate(found).astype(types.get(name, np.int32)) for name, found in parts.items()}
+        return cls(**arrays, depth=max(one.tree_.max_depth for one in trees))
+
+    def scores(self, codes: Codes) -> Floats:
+        """The mean over trees (n,) of codes (D, n)."""
+        rows = np.arange(codes.shape[1])
+        total = np.zeros(len(rows))
+        for root in self.roots:
+            node = np.full(len(rows), root, np.int32)
+            for _ in range(self.depth):
+                down = np.where(codes[self.feature[node], rows] <= self.cut[node], self.left[node], self.right[node])
+                if (down == node).all():
+                    break
+                node = down
+            total += self.value[node]
+        return total / len(self.roots)
+
+
+@dataclass(frozen=True)
+class FoldModels:
+    """The members fitted on the rows outside one fold: two tables (2, L) of numbers per level, and trees."""
+
+    tables: Floats
+    forest: Forest
+
+    def scores(self, codes: Codes, layout: Layout) -> Floats:
+        """What each member says (3, n) of codes (D, n)."""
+        return np.vstack([additive_scores(self.tables, codes, layout), self.forest.scores(codes)])
+
+
+def additive_scores(tables: Floats, codes: Codes, layout: Layout) -> Floats:
+    """Sums over columns (M, n) of tables (M, L), column by column."""
+    total = np.zeros((len(tables), codes.shape[1]))
+    for row, first in zip(codes, layout.offsets, strict=False):
+        total += tables[:, row.astype(np.int64) + first]
+    return total
+
+
+def fit_fold(codes: Codes, labelled: Bools, encoding: Encoding, trees: int, seed: int) -> FoldModels | None:
+    """The members on codes (D, n) and labels (n,); None where one kind of row is missing."""
+    if not labelled.any() or labelled.all():
+        return None
+    design = linear_design(codes, encoding)
+    tables = np.vstack([linear_table(design, labelled), naive_bayes_table(codes, labelled, encoding)])
+    return FoldModels(tables, Forest.of(grown(codes, labelled, trees, seed)))
+
+
+@dataclass(frozen=True)
+class LinearDesign:
+    """Standardised columns X (n, P) and how a weight of each becomes numbers per level.
+
+    Column p is the normal score of feature ``owner[p]``, or where ``level[p]`` is not -1 an indicator of that level.
+    """
+
+    X: Floats
+    owner: NDArray[np.int64]
+    level: NDArray[np.int64]
+    scale: Floats
+    encoding: Encoding
+
+    def table(self, weight: Floats) -> Floats:
+        """Numbers per level (L,) of a linear model's weights (P,)."""
+        per_unit = weight / self.scale
+        table = np.zeros(self.encoding.layout.total)
+        for p in np.flatnonzero(self.level >= 0):
+            table[self.level[p]] += per_unit[p]
+        for p in np.flatnonzero(self.level < 0):
+            span = self.encoding.layout.span(int(self.owner[p]))
+            table[span] += per_unit[p] * self.encoding.score[span]
+        return table
+
+    def importance(self, weight: Floats) -> Floats:
+        """Size of each feature's weights together (D,)."""
+        found: Floats = np.sqrt(np.bincount(self.owner, weight**2, self.encoding.layout.features))
+        return found
+
+
+def linear_design(codes: Codes, encoding: Encoding) -> LinearDesign:
+    """Columns of codes (D, n): a normal score for each number, an indicator for each text level and missing value."""
+    layout = encoding.layout
+    columns, owner, level = [], [], []
+    for i, row in enumerate(codes):
+        span = layout.span(i)
+        score, named = encoding.score[span], encoding.named[span]
+        if not named.all():
+            columns.append(score[row])
+            owner.append(i)
+            level.append(-1)
+        for own in np.flatnonzero(named):
+            columns.append((row == own).astype(np.float64))
+            owner.append(i)
+            level.append(span.start + int(own))
+    X = np.column_stack(columns)
+    mean, scale = X.mean(axis=0), X.std(axis=0)
+    scale[scale == 0] = 1.0
+    return LinearDesign((X - mean) / scale, np.array(owner), np.array(level), scale, encoding)
+
+
+def linear_weights(design: LinearDesign, labelled: Bools) -> Floats:
+    """Weights (P,) of a balanced, strongly shrunken logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=STRENGTH, class_weight="balanced", max_iter=300, tol=1e-3)
+    weights: Floats = model.fit(design.X, labelled).coef_[0]
+    return weights
+
+
+def linear_table(design: LinearDesign, labelled: Bools) -> Floats:
+    """The logistic regression as numbers per level (L,)."""
+    return design.table(linear_weights(design, labelled))
+
+
+def naive_bayes_table(codes: Codes, labelled: Bools, encoding: Encoding) -> Floats:
+    """Log of the ratio of labelled to other rows per level (L,), from counts of grouped levels, one added to each."""
+    coarse, layout = encoding.coarse_codes(codes), encoding.coarse
+    counts = level_sums(np.vstack([labelled, ~labelled]).astype(np.float32), coarse, layout) + 1.0
+    sums = np.add.reduceat(counts, layout.offsets[:-1], axis=1)
+    share = np.log(counts / np.repeat(sums, layout.levels, axis=1))
+    table: Floats = (share[0] - share[1])[encoding.group]
+    return table
+
+
+def normal_ranks(values: Floats) -> Floats:
+    """The normal score (n,) of each value's rank."""
+    found: Floats = norm.ppf((rankdata(values) - 0.5) / len(values))
+    return found
+
+
+def member_weights(scores: Floats, labelled: Bools) -> tuple[Floats, Floats]:
+    """Weights (M,) of members with out-of-fold scores (M, n), by how far each passes chance; and their AUC (M,)."""
+    aucs = np.array([delong(own[labelled], own[~labelled])[0] for own in scores])
+    weights = np.maximum(aucs - 0.5, 0.02) ** 2
+    return weights / weights.sum(), aucs

@@ -1,0 +1,1 @@
+"""Data with a known answer: artificial conditions, Bayesian networks, labelling mechanisms."""

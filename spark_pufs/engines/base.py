@@ -1,0 +1,152 @@
+"""What a selector may ask of the place where the rows are.
+
+An engine knows how to bring rows to a kernel and nothing of what the kernel counts. Contract: ``scan`` gives the same
+state for any order and partitioning of the rows; it never brings rows to the caller.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.clusters.diagonal_em import MixtureSettings
+from spark_pufs.core.counting.bins import code_columns, code_text
+from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
+
+__all__ = [
+    "Blocks",
+    "Engine",
+    "InProcess",
+    "Keeper",
+    "MaskScorer",
+    "NoKeeper",
+    "Packer",
+    "Pass",
+    "Source",
+    "Work",
+    "record",
+]
+
+Work = Callable[[State, State], State]
+InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
+
+log = logging.getLogger("spark_pufs")
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over rows: what it was for, and how long it took."""
+
+    what: str
+    seconds: float
+
+
+def record(passes: list[Pass], what: str, began: float) -> None:
+    """Note a pass that started at ``began`` (perf_counter) and has just ended."""
+    passes.append(Pass(what, time.perf_counter() - began))
+    log.info("pass %d: %s (%.1f s)", len(passes), what, passes[-1].seconds)
+
+
+@dataclass(frozen=True)
+class Packer:
+    """Turns raw batches into blocks: ``numeric`` and ``text`` pair the batch's columns with bins and block rows."""
+
+    numeric: tuple[tuple[int, int, Bins], ...]  # (column of the batch, row of the block, bins)
+    text: tuple[tuple[int, int, Bins], ...]
+    states: Mapping[str, int]
+
+    @property
+    def features(self) -> int:
+        return len(self.numeric) + len(self.text)
+
+    def pack(self, batch: RawBatch) -> Block:
+        codes = np.empty((self.features, batch.rows), np.uint8)
+        if self.numeric:
+            columns, rows, own = zip(*self.numeric, strict=True)
+            every = columns == tuple(range(batch.numeric.shape[1]))
+            codes[list(rows)] = code_columns(batch.numeric if every else batch.numeric[:, columns], own)
+        for column, row, bins in self.text:
+            codes[row] = code_text(batch.text[column], bins)
+        return Block(codes, label_codes(batch, self.states))
+
+
+class Blocks(Protocol):
+    """Packed rows, kept near to hand until released."""
+
+    def scan(self, kernel: Kernel[Block], what: str) -> State: ...
+
+    def release(self) -> None: ...
+
+
+class Source(Protocol):
+    """The raw rows of the chosen columns."""
+
+    def scan(self, kernel: Kernel[RawBatch], what: str) -> State: ...
+
+    def pack(self, packer: Packer) -> Blocks: ...
+
+
+class MaskScorer(Protocol):
+    """Clusters one sample of rows under many masks.
+
+    Contract: the same masks and seed give the same counts, whoever computes them and in whatever grouping.
+    """
+
+    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Labelled rows (M, K) and all rows (M, K) of every cluster of every mask (M, D)."""
+
+    def close(self) -> None: ...
+
+
+class Engine(Protocol):
+    """One table in one place."""
+
+    name: str
+    passes: list[Pass]
+
+    def columns(self) -> list[Column]: ...
+
+    def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Source: ...
+
+    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
+        """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
+
+    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+        """``function(shared, unit)`` for every unit, side by side where there is room, in the order of ``units``.
+
+        The function is one of a module; it leaves its arguments as they are and draws random numbers by the unit only.
+        """
+
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer: ...
+
+
+class Keeper(Protocol):
+    """Where a search leaves its state. ``where`` is None if nothing is kept."""
+
+    where: str | None
+
+    def load(self) -> State | None: ...
+
+    def save(self, state: State) -> None: ...
+
+
+class NoKeeper:
+    """Keeps nothing."""
+
+    where: str | None = None
+
+    def load(self) -> None:
+        return None
+
+    def save(self, state: State) -> None:
+        """Nothing to keep it in."""

@@ -1,0 +1,255 @@
+"""YAML to a checked run configuration; an unknown key is an error with a suggestion."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.jobs.plain_yaml import NotPlain, read_yaml
+from spark_pufs.masking import MASK, is_secret, masked_settings, places_masked
+from spark_pufs.request import Request
+from spark_pufs.types import LabelRule
+
+__all__ = [
+    "OutputConfig",
+    "RunConfig",
+    "Section",
+    "SelectionOutput",
+    "SparkConfig",
+    "load_config",
+    "load_settings",
+    "resolved",
+    "settings_of",
+    "with_overrides",
+]
+
+Settings = TypeVar("Settings", bound=BaseModel)
+EXAMPLE = "conf/select_features.yaml"
+MOST_SHOWN = 200  # characters of a wrong value
+
+
+class Section(BaseModel):
+    """Part of a configuration file: a key it does not know is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SourceConfig(Section):
+    """Where the table is: a path with a format, or a catalog table."""
+
+    path: str | None = None
+    table: str | None = None
+    format: str = "parquet"
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _one_of(self) -> SourceConfig:
+        if (self.path is None) == (self.table is None):
+            raise ValueError("give either path or table")
+        return self
+
+
+class LabelConfig(Section):
+    """The label column and what its values mean."""
+
+    column: str
+    positive: list[Any] = [1]
+    negative: list[Any] = []
+    unlabelled: list[Any] = [0]
+
+
+class FeaturesConfig(Section):
+    """Names or globs."""
+
+    include: list[str] = ["*"]
+    exclude: list[str] = []
+    keep: list[str] = []
+    categorical: list[str] = []
+
+
+class SelectConfig(BaseModel):
+    """The method, the common options, and under any other name the method's own options."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    method: str = "distil"
+
+
+class OutputConfig(Section):
+    """The run directory."""
+
+    path: str
+    overwrite: bool = False
+    likely_positives: bool = False
+
+
+class MlflowConfig(Section):
+    """Where a selection is logged; None: as MLFLOW_EXPERIMENT_NAME and MLFLOW_TRACKING_URI say."""
+
+    experiment: str | None = None
+    tracking_uri: str | None = None
+
+
+class SelectionOutput(OutputConfig):
+    """The run directory of a selection, and whether it is logged to MLflow too."""
+
+    mlflow: MlflowConfig | None = None
+
+
+class SparkConfig(Section):
+    """Session settings; ``master`` is ignored under spark-submit, which has its own."""
+
+    master: str = "local[*]"
+    conf: dict[str, str] = Field(default_factory=dict)
+
+
+class RunConfig(Section):
+    """One file, one run."""
+
+    source: SourceConfig
+    label: LabelConfig
+    features: FeaturesConfig = FeaturesConfig()
+    select: SelectConfig = SelectConfig()
+    output: SelectionOutput
+    spark: SparkConfig = SparkConfig()
+
+    def request(self) -> Request:
+        """The part that decides the answer."""
+        given = {"method": self.select.method, **(self.select.model_extra or {})}
+        common = {name: _tuples(given.pop(name)) for name in _COMMON if name in given}
+        rule = LabelRule(
+            self.label.column, tuple(self.label.positive), tuple(self.label.negative), tuple(self.label.unlabelled)
+        )
+        columns: dict[str, Any] = {name: tuple(value) for name, value in self.features.model_dump().items()}
+        return Request.of(rule, **columns, **common, options=given)
+
+
+_COMMON = {field.name for field in fields(Request)} - {
+    "label", "include", "exclude", "keep", "categorical", "options", "propose_k",
+}  # fmt: skip
+
+
+def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
+    """The configuration of a selection: a YAML file with ``section.key=value`` overrides."""
+    return load_settings(path, RunConfig, overrides, EXAMPLE)
+
+
+def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
+    """Read a YAML file, apply overrides, check it; all faults come as one error that names the ``example`` file."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError as error:
+        fault = Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")
+        raise ConfigError(fault) from error
+    return settings_of(data, str(path), model, overrides, example)
+
+
+def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
+    """The settings in the bytes of a YAML file; ``name`` is what users know it by."""
+    try:
+        loaded = read_yaml(data.decode("utf-8-sig"))
+    except (NotPlain, UnicodeDecodeError) as error:
+        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Mend the file.")) from error
+    if not isinstance(loaded, dict):
+        some = " and ".join(list(model.model_fields)[:2])
+        found = f"expected sections such as {some}, found {type(loaded).__name__}"
+        raise ConfigError(Fault(f"Configuration '{name}'", found, f"See {example}."))
+    return _checked(_with_secrets(with_overrides(loaded, overrides)), model, example)
+
+
+def _with_secrets(values: dict[str, Any]) -> dict[str, Any]:
+    """The values, unless one is the mask of a secret: files that we leave behind do not hold it."""
+    found, fix = f"{MASK} stands for a secret, which is not kept", "Give it again: --set with this name and the value."
+    faults = [Fault(f"Setting '{place}'", found, fix) for place in places_masked(values)]
+    if faults:
+        raise ConfigError(faults)
+    return values
+
+
+def resolved(config: BaseModel) -> bytes:
+    """The configuration with every default filled in and secrets masked, as YAML."""
+    values = masked_settings(json.loads(config.model_dump_json()))
+    return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
+
+
+def parse(values: Mapping[str, Any]) -> RunConfig:
+    """Check plain values against the model."""
+    return _checked(values, RunConfig, EXAMPLE)
+
+
+def _checked(values: Mapping[str, Any], model: type[Settings], example: str) -> Settings:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        raise ConfigError([_fault(detail, model, example) for detail in error.errors()]) from error
+
+
+def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """``select.k=10`` replaces one value, ``spark.conf.spark.ui.enabled=true`` one of a mapping; the right is YAML.
+
+    >>> with_overrides({"select": {"k": 5}}, ["select.k=10", "label.positive=[1, 2]", "select.costs.age=3"])
+    {'select': {'k': 10, 'costs': {'age': 3}}, 'label': {'positive': [1, 2]}}
+    """
+    result = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
+    for override in overrides:
+        name, equals, text = override.partition("=")
+        section, dot, key = name.partition(".")
+        if not (equals and dot and key):
+            raise ConfigError(Fault(f"Override '{name}'", "expected section.key=value", "For example select.k=10."))
+        key, dot, rest = key.partition(".")
+        inner = _section(result, section, name)
+        if dot:
+            inner[key] = dict(_section(inner, key, name))
+            inner, key = inner[key], rest
+        try:
+            inner[key] = read_yaml(text)
+        except NotPlain as error:
+            raise ConfigError(Fault(f"Override '{name}'", "its value is not YAML", "Quote it.")) from error
+    return result
+
+
+def _section(values: dict[Any, Any], name: str, override: str) -> dict[Any, Any]:
+    inner = values.setdefault(name, {})
+    if not isinstance(inner, dict):
+        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Mend the file first."))
+    return inner
+
+
+def _fault(detail: Any, model: type[BaseModel], example: str) -> Fault:
+    where = ".".join(str(part) for part in detail["loc"]) or "the file"
+    if detail["type"] == "extra_forbidden":
+        known = _known(detail["loc"], model)
+        return Fault(f"Setting '{where}'", "is not known", did_you_mean(str(detail["loc"][-1]), known))
+    if detail["type"] == "missing":
+        return Fault(f"Setting '{where}'", "is missing", f"Add it; {example} explains every key.")
+    hidden = isinstance(detail["input"], Mapping) or is_secret(where)
+    got = "" if hidden else f", got {_shown(detail['input'])}"
+    message = detail["msg"].removeprefix("Value error, ")
+    return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, f"See {example}.")
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def _known(location: Sequence[Any], model: type[BaseModel]) -> Iterable[str]:
+    for part in location[:-1]:
+        field = model.model_fields.get(str(part))
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()  # a section, or a section or None
+        inner = [kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        if not inner:
+            break
+        model = inner[0]
+    return model.model_fields
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,232 @@
+"""The main job: a configuration in, a run directory out. The command line and spark-submit both come here."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import yaml
+
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.counting.pass_checksum import changed_table
+from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
+from spark_pufs.masking import masked
+from spark_pufs.request import Request
+from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
+from spark_pufs.rundir.checkpoint import FolderKeeper
+from spark_pufs.rundir.files import selection_files
+from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.rundir.lock import held
+from spark_pufs.rundir.mlflow_logging import Tracking
+from spark_pufs.selection import Selection
+from spark_pufs.table.counter import Counter
+from spark_pufs.table.pu_table import Plan, pack
+
+if TYPE_CHECKING:
+    from spark_pufs.spark.engine import SparkEngine
+
+__all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
+
+CONFIG, PENDING = "config.yaml", "config.pending.yaml"
+LIKELY = "likely_positives.parquet"
+SEARCHES = ("fscpu", "fscpu-mi")  # of clusters
+
+log = logging.getLogger("spark_pufs")
+
+
+@dataclass(frozen=True)
+class Report:
+    """How a job ended: ``selection`` is None after a dry run and where the work was done before."""
+
+    selection: Selection | None
+    message: str
+
+
+def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
+    """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
+    request = config.request()
+    check(request)
+    _check_likely(config)
+    tracking = _tracking(config)
+    if tracking is not None:
+        tracking.check()
+    folder = RunFolder(config.output.path)
+    if dry_run:
+        return Report(None, _planned(config, request, folder, note))
+    with held(folder):
+        return _select(config, request, folder, tracking, note)
+
+
+def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
+    """What a run would do, or the error that it would end with; nothing is written."""
+    folder.check_place()
+    with opened(config, note) as engine:
+        plan = _prepared(engine, config, request)
+        _done(config, plan, folder, FolderKeeper(folder, identity(plan, request), config.output.overwrite))
+        return plan_text(plan, config)
+
+
+def _select(
+    config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
+) -> Report:
+    with opened(config, note) as engine:
+        plan = _prepared(engine, config, request)
+        keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
+        if _done(config, plan, folder, keeper):
+            done = f"Already done: {folder.path} holds this selection of this table."
+            return Report(None, done + _log(tracking, folder))
+        settings = resolved(config)
+        folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
+        selection = execute(engine, plan, request, note, keeper)
+        written = {}
+        if config.output.likely_positives:
+            note("writing likely positives")
+            written[LIKELY] = _write_likely(engine, selection, request, folder)
+    files, facts = selection_files(selection)
+    folder.write_all(files | {CONFIG: settings}, facts, written)
+    keeper.clear()
+    folder.delete(PENDING)
+    message = f"{selection.summary}\nResults: {folder.path} (open report.html)"
+    return Report(selection, message + _log(tracking, folder))
+
+
+def _prepared(engine: SparkEngine, config: RunConfig, request: Request) -> Plan:
+    """The table and all that is to be written of it, found fit."""
+    if config.output.likely_positives:
+        _, faults = identifiers([column.name for column in engine.columns()], request.keep)
+        if faults:
+            raise DataError(faults)
+    return prepare(engine, request)
+
+
+def _done(config: RunConfig, plan: Plan, folder: RunFolder, keeper: FolderKeeper) -> bool:
+    """Whether this very run has finished here; what another run has left, finished or not, is refused."""
+    tables = [LIKELY] if config.output.likely_positives else []
+    if folder.check(fingerprint(plan, config.request()), config.output.overwrite, tables):
+        return True
+    keeper.check()
+    return False
+
+
+def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
+    """The cluster assumption on the features of a configuration, before any search; what to tell the user.
+
+    Rows are clustered as ``fscpu`` would do it, with its settings where it is the method.
+    """
+    asked = config.request()
+    check(asked)
+    options = asked.options if asked.method in SEARCHES else {}
+    request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
+    with opened(config, note) as engine:
+        return str(check_table(engine, request))
+
+
+@contextmanager
+def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
+    """The table of a configuration; what Spark cannot read becomes one clear error."""
+    from spark_pufs.spark.engine import SparkEngine
+    from spark_pufs.spark.io import plain_errors, read_table
+    from spark_pufs.spark.session import open_session
+
+    note("starting Spark")
+    spark = open_session(config.spark.master, config.spark.conf)
+    source = config.source
+    with plain_errors(f"Source '{source.table or source.path}'"):
+        note("reading the table")
+        yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
+
+
+def _tracking(config: RunConfig) -> Tracking | None:
+    asked = config.output.mlflow
+    return None if asked is None else Tracking(asked.experiment, asked.tracking_uri)
+
+
+def _log(tracking: Tracking | None, folder: RunFolder) -> str:
+    """Log what a finished folder holds, also where an earlier run ended before it could; what to tell the user.
+
+    The source is named as config.yaml names it: what that file keeps back is not logged either, nor are its options.
+    """
+    if tracking is None:
+        return ""
+    selection = Selection.from_dict(json.loads(folder.read("selection.json") or b""))
+    source = yaml.safe_load(folder.read(CONFIG) or b"{}").get("source", {})
+    run = tracking.log(selection, {name: source.get(name) for name in ("path", "table", "format")})
+    return f"\nMLflow: run {run} in experiment '{tracking.name}'"
+
+
+def _check_likely(config: RunConfig) -> None:
+    if not config.output.likely_positives:
+        return
+    setting = "Setting 'output.likely_positives'"
+    if config.select.method not in SEARCHES:
+        fault = Fault(setting, f"method '{config.select.method}' makes no clusters", "Use fscpu or fscpu-mi.")
+        raise ConfigError(fault)
+    if not config.features.keep:
+        raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
+
+
+def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> Report:
+    """Go on with the run that was started in a run directory, there; a finished one stays as it is.
+
+    Secrets are not kept with the settings: ``overrides`` gives them again.
+    """
+    folder = RunFolder(path)
+    started = ((name, folder.read(name)) for name in (PENDING, CONFIG))
+    name, data = next(((name, data) for name, data in started if data is not None), ("", b""))
+    if not name:
+        fault = Fault(f"Run directory '{folder.path}'", f"has no {CONFIG}", "Name the output.path of a run.")
+        raise ConfigError(fault)
+    _only_selections(folder, name, data)
+    # Where the run lies is what was asked for, whatever its settings say: it may have been moved.
+    here = f"output.path={json.dumps(path)}"
+    return run_select(settings_of(data, f"{folder.path}/{name}", RunConfig, [*overrides, here], EXAMPLE), note=note)
+
+
+def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
+    """Other jobs keep their settings in a file of the same name; they go on, or are done, when they are run again."""
+    for job, section in (("compare", b"compare:"), ("reproduce", b"run:")):
+        if any(line.startswith(section) for line in data.splitlines()):
+            fix = f"Run `spark-pufs {job} --config {folder.path}/{name}` again."
+            raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
+
+
+def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
+    """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
+    model = ClusterModel.from_dict(selection.details["model"])
+    keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
+    rows = engine.likely_positives(model, request.label, keep)
+    rows.write.parquet(folder.staged_table(LIKELY))
+    written = folder.staged_rows(LIKELY)
+    counted = sum(c["rows"] - c["labelled"] for c in selection.details["clusters"] if c["positive"])
+    if written != counted:
+        raise changed_table(f"{counted:,} likely positives were counted, {written:,} written")
+    return written
+
+
+def plan_text(plan: Plan, config: RunConfig) -> str:
+    """What a run would do, if the method can be run on this table at all."""
+    request = config.request()
+    table = pack(plan, request)
+    try:
+        rehearse(table, request)
+        one_pass = Counter(table, request.pair_memory_mb).pairs_fit()
+    finally:
+        table.blocks.release()
+    labels = plan.labels
+    size = request.k or ("proposed" if request.propose_k else "all")
+    lines = [
+        f"table     {plan.profile.rows:,} rows, {labels.positive:,} labelled positive, "
+        f"{labels.negative:,} labelled negative, {labels.unlabelled:,} unlabelled",
+        f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
+        f"method    {request.method}, k = {size}, {request.bins} bins, {plan.binning}",
+        f"counting  {'all pairs in one pass' if one_pass else 'one pass for up to a dozen chosen features'}",
+        f"output    {masked(config.output.path)}",
+        *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],
+        *[f"look at   {warning}" for warning in plan.warnings],
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,265 @@
+"""Sentences: what was asked, what was found, how sure it is, and what each picture shows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from spark_pufs.core.evidence.stability import GOOD, POOR
+from spark_pufs.core.schema import match
+from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
+
+if TYPE_CHECKING:
+    from spark_pufs.selection import Feature, Selection
+
+__all__ = [
+    "Sign",
+    "asked",
+    "fixed",
+    "found",
+    "headline",
+    "listed",
+    "number",
+    "score_words",
+    "seen",
+    "share",
+    "short",
+    "sure",
+    "twins",
+    "warnings_of",
+]
+
+Tone = Literal["good", "fair", "poor"]
+FEW_LABELS = 30
+ALIKE = 0.02  # a difference of shares too small to speak of
+ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows little
+TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
+_STEPWISE = ("semi-jmi", "jmi", "mrmr", "cmim", "mint")
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One reason to trust an answer, or not to."""
+
+    tone: Tone
+    text: str
+
+
+def short(text: Any, most: int = 160) -> str:
+    """A name that fits: the middle of a very long one is left out, signs that no page can show are replaced.
+
+    >>> short("abcdefghij", 7)
+    'abc…hij'
+    """
+    plain = _CONTROL.sub("\ufffd", str(text))
+    half = (most - 1) // 2
+    return plain if len(plain) <= most else f"{plain[: most - 1 - half]}…{plain[-half:]}"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A figure in a few digits, and a dash where there is none.
+
+    >>> number(1234567.8), number(0.00012346), number(None), number(float("nan"))
+    ('1,234,568', '0.0001235', '–', '–')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}" if abs(value) < 1e12 else f"{value:.{digits}g}"
+    return f"{value:.{digits}g}"
+
+
+def fixed(value: float | None, decimals: int = 2) -> str:
+    """A figure with so many decimals, and a dash where there is none."""
+    return "–" if value is None or math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def share(part: float, whole: float) -> str:
+    """Per cent, with a decimal where it is small.
+
+    >>> share(1, 3), share(1, 300), share(1, 10**6), share(0, 0)
+    ('33 %', '0.3 %', '< 0.1 %', '0 %')
+    """
+    percent = 100 * part / whole if whole else 0.0
+    if 0 < percent < 0.1:
+        return "< 0.1 %"
+    return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
+
+
+def listed(names: Sequence[Any], most: int = 5) -> str:
+    """The first names, and how many more there are."""
+    shown = ", ".join(short(name, 40) for name in names[:most])
+    return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def headline(selection: Selection) -> str:
+    chosen, total = len(selection.names), len(selection.features)
+    if not chosen:
+        return f"None of {total:,} features was chosen"
+    return f"All {total:,} features, ranked" if chosen == total else f"{chosen:,} of {total:,} features chosen"
+
+
+def asked(selection: Selection) -> list[str]:
+    """The question in plain words, and its limits."""
+    facts, request = selection.facts, selection.request
+    label = request.get("label", {})
+    known = f"{_rows(facts['labelled_positive'])} labelled positive"
+    if facts["labelled_negative"]:
+        known += f", {facts['labelled_negative']:,} labelled negative"
+    where = f" (column {short(label['column'], 60)})" if "column" in label else ""
+    limits = [
+        f"{name} {value}"
+        for name, value in (
+            ("at most", f"{request['k']:,} features" if request.get("k") else ""),
+            ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
+            ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
+            ("always with", listed(request.get("must", ()))),
+            ("never with", listed(request.get("never", ()))),
+        )
+        if value
+    ]
+    return [
+        f"Which of {facts['features']:,} features tell the positives among {_rows(facts['rows'])}?",
+        f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
+        f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+    ]
+
+
+def found(selection: Selection) -> list[str]:
+    """The answer in plain words."""
+    names, details = selection.names, selection.details
+    if not names:
+        return [f"{selection.method} chose nothing."]
+    costs = any(feature.cost != 1 for feature in selection.features)
+    says = [f"{selection.method} ranks {listed(names[:3])} first."]
+    if costs:
+        says.append(f"Together they cost {number(selection.cost)}.")
+    if "lift" in details:
+        says.append(f"Clusters on these columns gather labelled rows {details['lift']:.1f} times as well as chance.")
+    elif details.get("distributions"):
+        first = details["distributions"][0]
+        says.append(f"{short(first['name'], 60)}: {seen(first['levels'])}")
+    alike = (
+        [pair for pair in twins(details["redundancy"], most=300) if pair[2] >= TWINS] if "redundancy" in details else []
+    )
+    if alike:
+        pairs = "1 pair of chosen features tells" if len(alike) == 1 else f"{len(alike)} pairs of chosen features tell"
+        says.append(f"{pairs} much the same.")
+    if "choice" in details:
+        says.append(str(details["choice"]["why"]))
+    return says
+
+
+def sure(selection: Selection) -> list[Sign]:
+    """Everything that speaks for or against relying on the answer."""
+    return [*_stability_sign(selection), *_check_sign(selection), *_border_sign(selection), *_doubts(selection)]
+
+
+def warnings_of(selection: Selection) -> list[str]:
+    """The warnings that the headline and ``sure`` do not tell already."""
+    told = (few_labels(selection.facts["labelled_positive"]), NOTHING_CHOSEN)
+    return [warning for warning in selection.warnings if warning not in told]
+
+
+def score_words(selection: Selection) -> str:
+    """What a score is, in one sentence."""
+    theta = selection.details.get("theta")
+    if theta and all(feature.score == theta.get(feature.name) for feature in selection.features):
+        return "A score is theta, the probability that the search gives a feature."
+    if theta:
+        return (
+            "A score is a feature's effect on how well clusters gather the labelled rows: above 0 it does more than "
+            "the mean feature; the unit is the spread over all features. Theta is the probability the search gives it."
+        )
+    steps = "; each is scored given those chosen before it" if selection.method in _STEPWISE else ""
+    return f"The higher the score, the more a feature tells{steps}."
+
+
+def seen(levels: Sequence[Mapping[str, Any]]) -> str:
+    """What a distribution shows: the level where labelled rows are most in excess."""
+    labelled, unlabelled = (sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled"))
+    most = max(levels, key=lambda level: level["labelled"] / labelled - level["unlabelled"] / unlabelled)
+    if most["labelled"] / labelled - most["unlabelled"] / unlabelled < ALIKE:
+        return "Labelled and unlabelled rows fall alike into these levels."
+    own, others = share(most["labelled"], labelled), share(most["unlabelled"], unlabelled)
+    return f"{own} of the labelled rows are in “{short(most['level'], 40)}”, {others} of the unlabelled."
+
+
+def crowded(distributions: Sequence[Mapping[str, Any]]) -> int:
+    """Distributions with nearly all unlabelled rows in one level: those of heavy tails cut into equal widths."""
+    shares = [[level["unlabelled"] for level in found["levels"]] for found in distributions]
+    return sum(max(rows, default=0) > ONE_LEVEL * sum(rows) for rows in shares)
+
+
+def twins(redundancy: Mapping[str, Any], most: int = 8) -> list[tuple[str, str, float]]:
+    """The pairs that share most, strongest first."""
+    names, values = redundancy["names"], redundancy["values"]
+    pairs = [(names[i], names[j], values[i][j]) for i in range(len(names)) for j in range(i)]
+    return sorted(pairs, key=lambda pair: -pair[2])[:most]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + ("" if count == 1 else "s")
+
+
+def _stability_sign(selection: Selection) -> list[Sign]:
+    told = selection.details.get("stability")
+    if not told:
+        return []
+    if told["nogueira"] is None or math.isnan(told["nogueira"]):
+        return [Sign("fair", f"Stability over {told['runs']} resampled runs says nothing: {told['verdict']}.")]
+    low, index = told["low"], told["nogueira"]
+    tone: Tone = "good" if index >= GOOD and low >= POOR else "fair" if low >= POOR else "poor"
+    figure = f"{fixed(told['nogueira'])} ({fixed(told['low'])} to {fixed(told['high'])})"
+    return [Sign(tone, f"Stability {figure} over {told['runs']} resampled runs: {told['verdict']}.")]
+
+
+def _check_sign(selection: Selection) -> list[Sign]:
+    check = selection.details.get("check")
+    if not check:
+        return []
+    tone: Tone = {"holds": "good", "weak": "fair"}.get(check["verdict"], "poor")  # type: ignore[assignment]
+    return [Sign(tone, f"Cluster assumption: {check['verdict']}. {check['reason']}")]
+
+
+def _border_sign(selection: Selection) -> list[Sign]:
+    """Whether the last feature chosen can be told from the best one that was not."""
+    named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
+    barred = set(match([feature.name for feature in selection.features], named))
+    barred |= {name for group in selection.details.get("copies", ()) for name in group["copies"]}
+    inside = [f for f in selection.features if f.selected and f.name not in barred]
+    outside = [f for f in selection.features if not f.selected and f.name not in barred]
+    if not inside or not outside:
+        return []
+    last, next_one = max(inside, key=lambda feature: feature.rank), max(outside, key=_score)
+    gap, error = last.score - next_one.score, math.hypot(last.standard_error, next_one.standard_error)
+    if not error or gap < 0:
+        return []
+    names = f"{short(last.name, 60)}, the last one chosen, and {short(next_one.name, 60)}, the first one left out,"
+    if gap >= 2 * error:
+        return [Sign("good", f"Scores of {names} are clearly apart.")]
+    return [Sign("fair", f"Scores of {names} cannot be told apart: the border is not sharp.")]
+
+
+def _doubts(selection: Selection) -> list[Sign]:
+    labelled, warnings = selection.facts["labelled_positive"], len(warnings_of(selection))
+    doubts = []
+    if labelled < FEW_LABELS:
+        doubts.append(Sign("poor", few_labels(labelled)))
+    if warnings:
+        doubts.append(Sign("fair", f"{warnings:,} warning{'s' if warnings > 1 else ''} to look at."))
+    return doubts
+
+
+def _score(feature: Feature) -> float:
+    return _or_zero(feature.score)
+
+
+def _or_zero(value: float | None) -> float:
+    return 0.0 if value is None or math.isnan(value) else value

@@ -1,0 +1,152 @@
+"""The facts of a selection as both templates show them: sentences, limited tables, pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from spark_pufs.report import charts, sentences
+from spark_pufs.report.rerun import python_call, yaml_config
+from spark_pufs.selectors.registry import METHODS
+
+if TYPE_CHECKING:
+    from spark_pufs.selection import Selection
+
+__all__ = ["facts_of", "pictures_of"]
+
+CHOSEN, OTHERS = 200, 100  # rows of the ranking
+LISTED = 100  # warnings, columns left out, clusters, methods compared
+NAMES = 12  # of a group of copies
+FURTHEST = 1.5  # of the axis of relevance
+FREQUENT = 25  # features with a bar for how often they come out
+LONGEST = 40_000  # characters of a request
+RELEVANCE = (
+    "Relevance puts every method on one scale: 0 is what chance gives, 1 the first feature, and it does not rise down "
+    "the ranking."
+)
+
+
+def facts_of(selection: Selection) -> dict[str, Any]:
+    """What both reports tell; every list is bounded, and ``more_of`` says how much is not shown."""
+    chosen = [feature for feature in selection.features if feature.selected]
+    others = [feature for feature in selection.features if not feature.selected]
+    warnings, dropped = sentences.warnings_of(selection), list(selection.dropped.items())
+    details, words = selection.details, sentences.score_words(selection)
+    return {
+        "selection": selection,
+        "details": details,
+        "headline": sentences.headline(selection),
+        "asked": sentences.asked(selection),
+        "found": sentences.found(selection),
+        "sure": sentences.sure(selection),
+        "score_words": " ".join([RELEVANCE, words] if with_relevance(selection) else [words]),
+        "with_relevance": with_relevance(selection),
+        "method": METHODS.get(selection.method),
+        "chosen": chosen[:CHOSEN],
+        "others": others[:OTHERS],
+        "warnings": warnings[:LISTED],
+        "dropped": dropped[:LISTED],
+        "more_of": {
+            "chosen": max(len(chosen) - CHOSEN, 0),
+            "others": max(len(others) - OTHERS, 0),
+            "warnings": max(len(warnings) - LISTED, 0),
+            "dropped": max(len(dropped) - LISTED, 0),
+            **{name: max(len(details.get(name, ())) - LISTED, 0) for name in ("copies", "near_copies")},
+        },
+        "with_cost": any(feature.cost != 1 for feature in selection.features),
+        "distributions": [_distribution(found) for found in details.get("distributions", ())],
+        "crowded": _crowded(selection),
+        "twins": sentences.twins(details["redundancy"]) if "redundancy" in details else [],
+        "copies": [group[:2] for group in _groups(details, "copies")],
+        "near_copies": _groups(details, "near_copies"),
+        "frequency": _frequency(selection),
+        "checks": _checks(details),
+        "again": _again(selection.request),
+    }
+
+
+def pictures_of(selection: Selection) -> dict[str, Any]:
+    """What only the page shows."""
+    details = selection.details
+    edges = [f.score + sign * 2 * f.standard_error for f in selection.features for sign in (-1, 1)]
+    rows = details.get("comparison", {}).get("rows", ())
+    aucs = [row["auc"] + sign * 2 * (row.get("auc_error") or 0.0) for row in rows for sign in (-1, 1)]
+    redundancy = details.get("redundancy")
+    return {
+        "score_scale": charts.scale_of(edges),
+        "relevance_scale": charts.scale_of([_reach(selection)]),
+        "auc_scale": charts.scale_of(aucs, zero=False),
+        "convergence": _convergence(selection),
+        "sizes": charts.size_curve(**_sizes(details["sizes"])) if details.get("sizes", {}).get("points") else None,
+        "heat_map": charts.heat_map(redundancy["names"], redundancy["values"]) if redundancy else None,
+        "charts": charts,
+    }
+
+
+def with_relevance(selection: Selection) -> bool:
+    """Whether every feature has one: selections made by earlier versions have none."""
+    return all(feature.relevance is not None for feature in selection.features)
+
+
+def _reach(selection: Selection) -> float:
+    """Where the axis of relevance ends: beyond 1 for intervals, but not so far that the bars become short."""
+    ends = [(f.relevance or 0.0) + 2 * (f.relevance_error or 0.0) for f in selection.features]
+    return min(max([1.0, *ends]), FURTHEST)
+
+
+def _groups(details: Mapping[str, Any], name: str) -> list[tuple[str, str, float]]:
+    """The column that stands for a group, the others in words, and what they share."""
+    return [
+        (group["representative"], sentences.listed(group["copies"], NAMES), group.get("shared", 1.0))
+        for group in details.get(name, ())[:LISTED]
+    ]
+
+
+def _distribution(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Shares instead of counts, the largest of them, and the sentence of what to see."""
+    levels = found["levels"]
+    totals = [sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled")]
+    shares = [(level["level"], level["labelled"] / totals[0], level["unlabelled"] / totals[1]) for level in levels]
+    most = max((part for _, *parts in shares for part in parts), default=1.0)
+    return {"name": found["name"], "levels": shares, "most": most, "seen": sentences.seen(levels) if levels else ""}
+
+
+def _crowded(selection: Selection) -> int:
+    """How many of the distributions would show more in bins of equal frequency."""
+    if selection.details.get("binning") != "equal-width":
+        return 0
+    return sentences.crowded(selection.details.get("distributions", ()))
+
+
+def _frequency(selection: Selection) -> list[tuple[str, float]]:
+    """How often each feature comes out of resampled runs: the chosen ones first, then those that nearly were."""
+    found = selection.details.get("stability", {}).get("frequency", {})
+    chosen = set(selection.names)
+    return sorted(found.items(), key=lambda item: (item[0] not in chosen, -item[1]))[:FREQUENT]
+
+
+def _checks(details: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+    titles = (("check_before", "On columns drawn blindly, before the search"), ("check", "On the chosen columns"))
+    return [(title, details[key]) for key, title in titles if details.get(key)]
+
+
+def _convergence(selection: Selection) -> dict[str, Any] | None:
+    history = selection.details.get("history") or []
+    if len(history) < 2:
+        return None
+    chosen = set(selection.names)
+    names = list(selection.details["theta"])
+    picture, drawn = charts.convergence(history, [name in chosen for name in names])
+    return {"picture": picture, "drawn": drawn, "features": len(names)}
+
+
+def _sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
+    return {"points": sizes["points"], "chosen": sizes["chosen"]}
+
+
+def _again(request: Mapping[str, Any]) -> dict[str, str]:
+    length = len(repr(request))
+    if length <= LONGEST:
+        return {"python": python_call(request), "yaml": yaml_config(request)}
+    words = f"# Too long to show here ({length:,} characters): the request stands in selection.json."
+    return {"python": words, "yaml": words}

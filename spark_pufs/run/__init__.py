@@ -1,0 +1,1 @@
+"""One selection from table to answer."""

@@ -1,0 +1,129 @@
+"""Columns that are equal in every row: one of them stands for the others, which come after all other features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from spark_pufs.request import Request
+from spark_pufs.selection import Feature
+from spark_pufs.selectors.base import Limits
+from spark_pufs.table.pu_table import Plan
+
+__all__ = ["copy_groups", "copy_warning", "one_of_each", "with_copies"]
+
+GROUPS, NAMES = 5, 5  # told in a warning
+
+
+def one_of_each(plan: Plan, request: Request, limits: Limits) -> Plan:
+    """The plan with one feature for each group of equal columns; ``limits`` are those of its features.
+
+    The one in ``must`` stands for the group, else the cheapest that may be chosen, else the first; a second one in
+    ``must`` stays a feature, since it was asked for.
+    """
+    if request.copies == "all":
+        return plan
+    names, must = plan.features, set(limits.must)
+    copies: dict[str, str] = {}
+    for group in _equal_columns(plan):
+        first = min(group, key=lambda i: (i not in must, bool(limits.never[i]), limits.costs[i], i))
+        copies |= {names[i]: names[first] for i in group if i != first and i not in must}
+    if not copies:
+        return plan
+    features = tuple(name for name in names if name not in copies)
+    return replace(plan, features=features, copies=copies, warnings=(*plan.warnings, copy_warning(copies)))
+
+
+def _equal_columns(plan: Plan) -> list[list[int]]:
+    """Places of features of one kind with equal checksums, two or more to a group."""
+    profile, schema = plan.profile, plan.schema
+    kinds = ((schema.numeric, profile.checksums), (schema.text, profile.text_checksums))
+    checksum = {name: (kind, *sums[:, i]) for kind, sums in kinds for i, name in enumerate(kind)}
+    groups: dict[Any, list[int]] = {}
+    for i, name in enumerate(plan.features):
+        groups.setdefault(checksum[name], []).append(i)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def copy_groups(copies: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Copies by the column that stands for them, for a report.
+
+    >>> copy_groups({"a2": "a", "c": "b", "a3": "a"})
+    [{'representative': 'a', 'copies': ['a2', 'a3']}, {'representative': 'b', 'copies': ['c']}]
+    """
+    groups: dict[str, list[str]] = {}
+    for copy, representative in copies.items():
+        groups.setdefault(representative, []).append(copy)
+    return [{"representative": name, "copies": found} for name, found in groups.items()]
+
+
+def copy_warning(copies: Mapping[str, str]) -> str:
+    """All groups in one sentence.
+
+    >>> copy_warning({"a2": "a"})
+    "Columns 'a', 'a2' are copies of each other: 'a' stands for them."
+    >>> copy_warning({"a2": "a", "c": "b", "a3": "a"})
+    "Some columns are copies of each other: 'a' stands for 'a2', 'a3'; 'b' stands for 'c'."
+    """
+    groups = copy_groups(copies)
+    if len(groups) == 1:
+        first = groups[0]["representative"]
+        return f"Columns {_quoted([first, *groups[0]['copies']])} are copies of each other: '{first}' stands for them."
+    told = [f"'{group['representative']}' stands for {_quoted(group['copies'])}" for group in groups[:GROUPS]]
+    more = [f"and {len(groups) - GROUPS:,} groups more"] if len(groups) > GROUPS else []
+    return f"Some columns are copies of each other: {'; '.join(told + more)}."
+
+
+def _quoted(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
+    return ", ".join(f"'{name}'" for name in names[:NAMES]) + more
+
+
+def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None, limits: Limits) -> tuple[Feature, ...]:
+    """The ranking with the copies behind all other features; ``limits`` are those of ``plan.columns``.
+
+    Copies are chosen where every other feature is and ``wanted`` asks for more; None: never.
+    """
+    if not plan.copies:
+        return tuple(lines)
+    place = {name: i for i, name in enumerate(plan.columns)}
+    rank = {line.name: line.rank for line in lines}
+    order = sorted(plan.copies, key=lambda name: (rank[plan.copies[name]], place[name]))
+    chosen = _affordable(lines, order, place, wanted, limits)
+    lowest = min(0.0, *(line.score for line in lines))
+    copies = [_copy(name, plan.copies[name], name in chosen, place[name], lowest, limits) for name in order]
+    every = sorted([*lines, *copies], key=lambda line: not line.selected)  # a stable sort
+    return tuple(replace(line, rank=rank) for rank, line in enumerate(every, start=1))
+
+
+def _affordable(
+    lines: Sequence[Feature], order: Iterable[str], place: Mapping[str, int], wanted: int | None, limits: Limits
+) -> set[str]:
+    """Those copies that are chosen because nothing else is left."""
+    if wanted is None or any(not line.selected and not limits.never[place[line.name]] for line in lines):
+        return set()
+    chosen = [place[line.name] for line in lines if line.selected]
+    own = replace(limits, k=wanted, must=())
+    found = set()
+    for name in order:
+        if own.open(chosen)[place[name]]:
+            chosen.append(place[name])
+            found.add(name)
+    return found
+
+
+def _copy(name: str, of: str, selected: bool, place: int, score: float, limits: Limits) -> Feature:
+    """The line of a copy: beside the column that it repeats it has nothing to tell."""
+    notes = f"copy of '{of}'"
+    return Feature(
+        name=name,
+        rank=0,
+        score=score,
+        standard_error=0.0,
+        selected=selected,
+        cost=float(limits.costs[place]),
+        notes=f"never; {notes}" if limits.never[place] else notes,
+        relevance=0.0,
+        relevance_error=0.0,
+    )

@@ -1,0 +1,324 @@
+"""One selection from engine to answer: inspect, pack, run the method, tell."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache, partial
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.counting.profile import ProfileKernel
+from spark_pufs.core.schema import label_states, match
+from spark_pufs.engines.base import Engine, Keeper
+from spark_pufs.engines.local import LocalEngine
+from spark_pufs.errors import Fault, did_you_mean
+from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
+from spark_pufs.request import Request
+from spark_pufs.run.copies import copy_groups, one_of_each, with_copies
+from spark_pufs.run.feature_summary import summarise
+from spark_pufs.run.nothing_left import ordered, say_nothing_left
+from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
+from spark_pufs.rundir.checkpoint import FolderKeeper
+from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.rundir.lock import held
+from spark_pufs.selection import Feature, Selection
+from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.clusters.fscpu import check_counts, count_clusters, mixture_settings
+from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
+from spark_pufs.selectors.evidence.resampling import resampled, stability_dict
+from spark_pufs.selectors.evidence.sizes import sized
+from spark_pufs.selectors.evidence.trial import ALL
+from spark_pufs.selectors.registry import method_named
+from spark_pufs.selectors.sampling import draw_sample, rows_in
+from spark_pufs.selectors.task import make_task
+from spark_pufs.table.counter import Counter
+from spark_pufs.table.pu_table import Plan, PUTable, inspect
+from spark_pufs.types import LabelRule
+from spark_pufs.version import __version__
+
+__all__ = [
+    "check",
+    "check_table",
+    "compare_with",
+    "execute",
+    "fingerprint",
+    "identifiers",
+    "identity",
+    "label_faults",
+    "prepare",
+    "rehearse",
+    "select_with",
+]
+
+IN_PROCESS = partial(LocalEngine, threads=1)
+FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
+
+
+def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
+    """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
+    plan = prepare(engine, request)
+    if checkpoint is None:
+        return execute(engine, plan, request)
+    folder = RunFolder(checkpoint)
+    with held(folder):
+        keeper = FolderKeeper(folder, identity(plan, request))
+        keeper.check()
+        selection = execute(engine, plan, request, keeper=keeper)
+        keeper.clear()
+    return selection
+
+
+def check(request: Request) -> None:
+    """What can be wrong without looking at a table: the method's name and its options."""
+    read_options(method_named(request.method), request.options)
+
+
+def prepare(engine: Engine, request: Request) -> Plan:
+    """All that can be wrong is found here, before the work."""
+    check(request)
+    method = method_named(request.method)
+    plan = inspect(engine, request, method.drops_text, method.binning)
+    limits, _ = limits_of(request, plan.features)
+    return one_of_each(plan, request, limits)
+
+
+def rehearse(table: PUTable, request: Request) -> None:
+    """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
+    method, unread = method_named(request.method), Unread()
+    table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
+    counter, (limits, _) = Counter(table, request.pair_memory_mb), limits_of(request, table.names)
+    with suppress(RowsWanted):
+        method.run(Task(table, counter, limits, request, read_options(method, request.options), unread, IN_PROCESS))
+
+
+class RowsWanted(Exception):
+    """A method has found all else in order."""
+
+
+class Unread:
+    """In place of whatever brings rows: nothing may be asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RowsWanted
+
+
+def execute(
+    engine: Engine,
+    plan: Plan,
+    request: Request,
+    note: Callable[[str], None] = lambda what: None,
+    keeper: Keeper | None = None,
+) -> Selection:
+    """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
+    began = time.perf_counter()
+    method = method_named(request.method)
+    limits, limit_warnings = limits_of(request, plan.columns)
+    note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
+    task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
+    try:
+        outcome, alone = _evident(task, method), told_alone(task.counter)
+        outcome, order = ordered(outcome, alone, task.limits)
+        seen = summarise(task.table, task.counter, order, len(outcome.chosen))
+        leaks = _leaks(task.table, task.counter)
+    finally:
+        task.table.blocks.release()
+    lines = _lines(plan, task.limits, outcome, order, relevance_of(outcome, order, alone, task.limits))
+    features = with_copies(lines, plan, _wanted(request, method, limits), limits)
+    said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
+    warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
+    seen["copies"] = copy_groups(plan.copies)
+    outcome = replace(outcome, details={**outcome.details, **seen})
+    return _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
+
+
+def _wanted(request: Request, method: Method, limits: Limits) -> int | None:
+    """How many features were asked for, all being a number too; None where they are counted by other means."""
+    every = request.budget is None and not request.propose_k and not method.own_size
+    return limits.k if request.k is not None or every else None
+
+
+def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
+    few = (few_labels(plan.labels.positive),) if plan.labels.positive < FEW_LABELS else ()
+    return few if outcome.chosen else (*few, NOTHING_CHOSEN)
+
+
+def _evident(task: Task, method: Method) -> Outcome:
+    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
+    task, details, warnings = (task, {}, ()) if method.own_size else sized(task)
+    task.note(f"running {method.name}")
+    outcome = method.run(task)
+    if task.request.stability:
+        found, names = resampled(_as_chosen(task, outcome), task.request.stability)
+        details["stability"] = stability_dict(found, names)
+        if found.depends_on_draw:
+            warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")
+    return replace(outcome, details={**outcome.details, **details}, warnings=(*outcome.warnings, *warnings))
+
+
+def _as_chosen(task: Task, outcome: Outcome) -> Task:
+    """The task of the method that auto chose, the first of several, on as many features."""
+    if "choice" not in outcome.details:
+        return task
+    first, size = outcome.details["choice"]["methods"][0], len(outcome.chosen)
+    request = replace(task.request, method=first, options={}, k=size, propose_k=False)
+    return replace(task, request=request, limits=replace(task.limits, k=size))
+
+
+def check_table(engine: Engine, request: Request) -> ClusterCheck:
+    """Cluster the rows on all requested features, as the request of fscpu says, and test whether that concentrates the
+    labelled rows."""
+    plan = prepare(engine, replace(request, copies="all"))  # the columns that were asked for, all of them
+    task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
+    rows, cleaning = draw_sample(task, rows_in(task.options["sample_mb"], task))
+    everything = np.ones(len(plan.features), np.bool_)
+    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(task.options))
+    return check_counts(counted, request.seed)
+
+
+def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:
+    """The columns that say which rows are likely positives, and what is wrong with them."""
+    if not keep:
+        return [], [Fault("Likely positives", "no identifier column is named", "Name some in keep.")]
+    columns = match(names, keep)
+    faults = [
+        Fault("Option 'keep'", f"'{name}' matches none of {len(names)} columns", did_you_mean(name, names))
+        for name in keep
+        if not match(names, [name])
+    ]
+    if "cluster" in columns:
+        faults.append(Fault("Option 'keep'", "'cluster' is the column that is added", "Rename the table's own."))
+    return columns, faults
+
+
+def label_faults(engine: Engine, rule: LabelRule) -> list[Fault]:
+    """Values of a table's label that the rule does not know; one pass over this column."""
+    kernel = ProfileKernel(0, 0)
+    labels = kernel.read(engine.source((), (), rule.column).scan(kernel, "labels")).labels
+    return label_states(labels, rule)[1]
+
+
+def compare_with(
+    engine: Engine,
+    request: Request,
+    candidates: Sequence[Candidate],
+    protocol: EvaluationProtocol,
+    note: Callable[[str], None] = lambda what: None,
+) -> Comparison:
+    """Judge every candidate, and all features beside them, on held-out rows of one table."""
+    for candidate in candidates:
+        read_options(method_named(candidate.method), candidate.options)
+    request = replace(request, method="auto", options={})
+    plan = prepare(engine, request)
+    task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
+    try:
+        return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
+    finally:
+        task.table.blocks.release()
+
+
+def identity(plan: Plan, request: Request) -> dict[str, Any]:
+    """What an answer depends on, as plain values: the rows in any order, the request, the version."""
+    facts = {
+        "table": plan.profile.fingerprint,
+        "columns": plan.schema.order,
+        "request": request.as_dict(),
+        "version": __version__,
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(facts, default=str))
+    return plain
+
+
+def fingerprint(plan: Plan, request: Request) -> str:
+    """Same identity, same fingerprint."""
+    return hashlib.sha256(json.dumps(identity(plan, request), sort_keys=True).encode()).hexdigest()
+
+
+def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
+    """Features whose levels tell the label of every row."""
+    best = counter.labels().max(axis=0)
+    told = np.add.reduceat(best, table.layout.offsets[:-1])
+    return tuple(
+        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        for name, rows in zip(table.names, told, strict=True)
+        if rows == table.plan.profile.rows
+    )
+
+
+def _selection(
+    engine: Engine,
+    plan: Plan,
+    request: Request,
+    features: tuple[Feature, ...],
+    outcome: Outcome,
+    warnings: tuple[str, ...],
+    seconds: float,
+) -> Selection:
+    labels = plan.labels
+    return Selection(
+        method=request.method,
+        features=features,
+        surrogate=outcome.surrogate,
+        facts={
+            "rows": plan.profile.rows,
+            "labelled_positive": labels.positive,
+            "labelled_negative": labels.negative,
+            "unlabelled": labels.unlabelled,
+            "features": len(plan.columns),
+        },
+        dropped=dict(plan.dropped),
+        warnings=warnings,
+        details=outcome.details,
+        request=request.as_dict(),
+        fingerprint=fingerprint(plan, request),
+        versions=dict(_versions()),
+        run=_run_facts(engine, seconds),
+    )
+
+
+def _lines(
+    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance
+) -> tuple[Feature, ...]:
+    """The ranking of all features but copies."""
+    chosen = set(outcome.chosen)
+    bound = dict.fromkeys(np.flatnonzero(limits.never).tolist(), "never") | dict.fromkeys(limits.must, "must")
+    return tuple(
+        Feature(
+            name=plan.features[i],
+            rank=rank,
+            score=float(outcome.scores[i]),
+            standard_error=float(outcome.errors[i]),
+            selected=i in chosen,
+            cost=float(limits.costs[i]),
+            notes="; ".join(note for note in (bound.get(i), outcome.notes.get(i)) if note),
+            relevance=float(relevance[0][i]),
+            relevance_error=float(relevance[1][i]),
+        )
+        for rank, i in enumerate(order, start=1)
+    )
+
+
+def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
+    passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+    return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
+
+
+@cache  # reading what is installed takes longer than selecting from a small table
+def _versions() -> Mapping[str, str]:
+    versions = {"spark_pufs": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue  # pyspark is an extra; a cluster's own Spark may not be a package
+    return versions

@@ -1,0 +1,84 @@
+"""Work in progress, replaced atomically after each generation; another run's work is refused, not overwritten."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+from spark_pufs.core.counting.kernel import State, decode, encode
+from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.rundir.folder import RunFolder
+
+__all__ = ["CHECKPOINT", "FolderKeeper"]
+
+CHECKPOINT = "checkpoint.npz"
+_IDENTITY = "identity"
+_HEAD, _DIGEST = b"spark-pufs checkpoint 1\n", hashlib.sha256().digest_size
+
+
+class FolderKeeper:
+    """Keeps the state in a run directory, with the identity of the run it belongs to."""
+
+    def __init__(self, folder: RunFolder, identity: Mapping[str, Any], overwrite: bool = False) -> None:
+        self._folder = folder
+        self._overwrite = overwrite
+        self._identity = dict(identity)
+        self.where: str | None = folder.path
+
+    def check(self) -> None:
+        """Refuse a folder with another run's work, or with damaged work, unless it may be overwritten."""
+        if not self._overwrite:
+            self.load()
+
+    def load(self) -> State | None:
+        """The state of this run, or None before its first generation."""
+        data = self._folder.read(CHECKPOINT)
+        if data is None:
+            return None
+        try:
+            state = decode(_opened(data))
+            identity = state.pop(_IDENTITY)
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            fix = f"Delete {CHECKPOINT} to start again."
+            raise PufsError(Fault(f"Checkpoint in '{self.where}'", f"is damaged ({error})", fix)) from error
+        differences = _differences(identity, self._identity)
+        if differences and self._overwrite:
+            return None
+        if differences:
+            fix = "Name another output.path, or delete the checkpoint to start again."
+            found = f"belongs to another run: {'; '.join(differences)}"
+            raise ConfigError(Fault(f"Checkpoint in '{self.where}'", found, fix))
+        return state
+
+    def save(self, state: State) -> None:
+        self._folder.write(CHECKPOINT, _sealed(encode({**state, _IDENTITY: self._identity})))
+
+    def clear(self) -> None:
+        """The run is finished: its results take the place of its state."""
+        self._folder.delete(CHECKPOINT)
+
+
+def _sealed(data: bytes) -> bytes:
+    """Sums of the archive cover its contents, not its directory: one over all tells every change."""
+    return _HEAD + hashlib.sha256(data).digest() + data
+
+
+def _opened(sealed: bytes) -> bytes:
+    digest, data = sealed[len(_HEAD) :][:_DIGEST], sealed[len(_HEAD) + _DIGEST :]
+    if not sealed.startswith(_HEAD) or hashlib.sha256(data).digest() != digest:
+        raise ValueError("its checksum is wrong")
+    return data
+
+
+def _differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = "") -> list[str]:
+    """What differs, in words: 'seed is 7 there and 8 here'."""
+    found = []
+    for key in sorted({*there, *here}):
+        a, b = there.get(key), here.get(key)
+        if isinstance(a, Mapping) and isinstance(b, Mapping):
+            found += _differences(a, b, f"{path}{key}.")
+        elif a != b:
+            found.append(f"{path}{key} is {a!r} there and {b!r} here")
+    return found

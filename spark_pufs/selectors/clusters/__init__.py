@@ -1,0 +1,1 @@
+"""FSCPU: searches for masks whose clusters concentrate the labelled rows."""

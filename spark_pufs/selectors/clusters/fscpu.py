@@ -1,0 +1,358 @@
+"""FSCPU: search masks by how well Gaussian-mixture clusters on them concentrate the labelled rows.
+
+Uchikoshi & Akimoto. The driver owns the search; a generation of masks goes to the engine's scorer, the cluster counts
+come back, and after each generation the state is kept. The chosen mask's mixture is then counted over every row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.clusters.cluster_check import ClusterCheck, cluster_check
+from spark_pufs.core.clusters.cluster_model import ClusterModel, VerdictKernel
+from spark_pufs.core.clusters.mixture import (
+    COVARIANCES,
+    SCALES,
+    STARTS,
+    Judge,
+    MixtureSettings,
+    concentration,
+    fit_mask,
+    likelihood,
+    make_sample,
+)
+from spark_pufs.core.clusters.objective import positive_clusters, recall_precision
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.information.chance import MEASURES
+from spark_pufs.core.information.surrogate import apply_surrogate
+from spark_pufs.core.search.budget import Budget
+from spark_pufs.core.search.contrast_search import ContrastSearch
+from spark_pufs.core.search.mask_regression import normal_scores
+from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
+from spark_pufs.errors import ConfigError, Fault, Stopped
+from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
+from spark_pufs.selectors.options import CORRECTION, one_of, whole
+from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
+
+__all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+UPPER = 20  # the assumption is checked before the search on the 95 % quantile of its first masks, drawn blindly
+
+
+@dataclass
+class Objective:
+    """f of masks, or f and their joint mutual information weighed against each other (paper eqs 5 and 13)."""
+
+    labelled: float
+    cmi: Floats | None
+    log: ScoreLog
+    first: list[dict[str, Any]] | None = None  # clusters of a good mask of the first generation, before any choice
+
+    def value(self, masks: Mask, labelled: Floats, rows: Floats) -> Floats:
+        f = recall_precision(labelled, rows, self.labelled)
+        if self.first is None:
+            self.first = _clusters_of_upper(f, labelled, rows)
+        if self.cmi is None:
+            return f
+        score, self.log = combined(f, jmi_of_masks(masks, self.cmi), self.log)
+        return score
+
+
+def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[dict[str, Any]]:
+    """Whole counts of the mask that one in ``UPPER`` is better than."""
+    place = int(np.argsort(f, kind="stable")[-max(len(f) // UPPER, 1)])
+    known = np.rint(labelled[place]).astype(int)
+    return [
+        {"labelled": int(a), "rows": int(c)}
+        for a, c in zip(known, np.maximum(np.rint(rows[place]), known), strict=True)
+    ]
+
+
+def _run(with_information: bool) -> Callable[[Task], Outcome]:
+    def run(task: Task) -> Outcome:
+        alone, limits = information_alone(task), task.limits
+        kept = screen(alone, limits.must, limits.never, task.options["screen"], mask_budget(task).count)
+        if kept is None:
+            return _searched(task, with_information, alone)
+        part = screened(task, kept)
+        try:
+            outcome = _searched(part, with_information, alone[kept])
+        finally:
+            part.table.blocks.release()
+        return widened(outcome, kept, task, alone)
+
+    return run
+
+
+def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
+    """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
+    options = task.options
+    budget = mask_budget(task)
+    settings = mixture_settings(options)
+    cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
+    search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
+    rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
+    weighed = cmi if with_information else None
+    objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
+    _restore(task, search, objective)
+    _generations(task, search, objective, rows, settings)
+    mask = search.selection(normal_scores(alone)) if isinstance(search, ContrastSearch) else search.selection()
+    clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
+    tried = STARTS + (sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation)
+    check = check_counts(clusters, task.request.seed, selected=True, tried=tried)
+    checks = {"check": _as_dict(check)}
+    if objective.first:  # nothing is searched where every feature fits
+        checks["check_before"] = _as_dict(_check_before(task, objective.first))
+    return _outcome(task, search, mask, clusters, model, rows, checks)
+
+
+def _generations(task: Task, search: Search, objective: Objective, rows: RowSample, settings: MixtureSettings) -> None:
+    """Ask, score, tell, keep, until the search says why it stops."""
+    if search.stopped:
+        return
+    scorer = task.engine.mask_scorer(rows, settings)
+    began, first = time.perf_counter(), search.generation
+    try:
+        while not search.stopped:
+            masks = search.ask()
+            search.tell(objective.value(masks, *scorer.score(masks, search.evaluation_seed)))
+            task.keeper.save(_state(search, objective))
+            if search.generation == 1:
+                task.note(f"before the search, {_check_before(task, objective.first or [])}")
+            task.note(_progress(task, search, (time.perf_counter() - began) / (search.generation - first)))
+    except KeyboardInterrupt as stop:
+        raise Stopped(_stopped(task, search)) from stop
+    finally:
+        scorer.close()
+
+
+def _check_before(task: Task, clusters: list[dict[str, Any]]) -> ClusterCheck:
+    """Before any choice: do clusters on some columns, drawn blindly, concentrate the labelled rows?"""
+    return check_counts(clusters, task.request.seed, selected=True, tried=UPPER)
+
+
+def _progress(task: Task, search: Search, seconds: float) -> str:
+    total = task.options["pairs"] if search.name == "paper" else task.options["generations"]
+    settled = len(search.theta) - search.unsettled
+    left = (total - search.generation) * seconds
+    return (
+        f"generation {search.generation}: best f {search.best_f:.3f}, {settled} of {len(search.theta)} features "
+        f"settled, at most {left:.0f} s left"
+    )
+
+
+def _stopped(task: Task, search: Search) -> Fault:
+    names = [task.table.names[i] for i in np.flatnonzero(search.selection())]
+    best = f"best f {search.best_f:.3f} after {search.generation} generations with {', '.join(names)}"
+    kept = task.keeper.where
+    fix = f"Go on with `spark-pufs resume {kept}`." if kept else "Name a checkpoint to be able to go on."
+    return Fault("Search", f"stopped by the user; {best}", fix)
+
+
+def _state(search: Search, objective: Objective) -> State:
+    log = objective.log
+    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter, "first": objective.first}
+    return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own}
+
+
+def _restore(task: Task, search: Any, objective: Objective) -> None:
+    state = task.keeper.load()
+    if state is None:
+        return
+    search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
+    objective.log = ScoreLog(int(state["log_count"]), state["log_mean"], state["log_scatter"])
+    objective.first = state["first"]
+    task.note(f"going on after generation {search.generation}")
+
+
+def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
+    options = task.options
+    own: dict[str, Any] = (
+        {"pairs": options["pairs"]}
+        if options["search"] == "paper"
+        else {"settings": ContrastSettings(options["generation_size"], max_generations=options["generations"])}
+    )
+    return SEARCHES[options["search"]](budget, task.request.seed, start=start, **own)
+
+
+def mixture_settings(options: Mapping[str, Any]) -> MixtureSettings:
+    """How masks are clustered."""
+    return MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
+
+
+def mask_budget(task: Task) -> Budget:
+    """What a mask may cost: k features or a budget; half of the features if neither is given."""
+    limits, request = task.limits, task.request
+    if request.k is not None and request.budget is not None:
+        fault = Fault("Options 'k' and 'budget'", "a search takes one of them, got both", "Leave one out.")
+        raise ConfigError(fault)
+    must = np.zeros(len(limits.costs), np.bool_)
+    must[list(limits.must)] = True
+    if request.budget is not None:
+        return Budget.of(limits.costs, request.budget, must, limits.never)
+    k = limits.k if request.k is not None else -(-int((~limits.never).sum()) // 2)
+    return Budget.of(np.ones(len(must)), max(k, len(limits.must)), must, limits.never)
+
+
+def _cmi(task: Task) -> Floats:
+    """I(X_k; S | X_j) as (k, j), counted once."""
+    if not task.counter.pairs_fit():
+        needed = -(-task.counter.pair_bytes() // 2**20)
+        fault = Fault(
+            f"Method '{task.request.method}'",
+            f"counts all pairs of {len(task.table.names)} features, which takes {needed} MB",
+            f"Set pair_memory_mb: {needed}, or use fscpu.",
+        )
+        raise ConfigError(fault)
+    layout, measure = task.table.layout, MEASURES[task.options["correction"]]
+    columns = [
+        measure.given(apply_surrogate(task.counter.with_feature(j), "y0"), layout)[0] for j in range(layout.features)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _start(cmi: Floats) -> Floats:
+    """A starting theta from joint mutual information: ranks from 0.1 to 0.9."""
+    rank = np.argsort(np.argsort(cmi.sum(axis=1), kind="stable"), kind="stable")
+    return 0.1 + 0.8 * rank / max(len(rank) - 1, 1)
+
+
+def check_counts(clusters: list[dict[str, Any]], seed: int, selected: bool = False, tried: int = 1) -> ClusterCheck:
+    """Does clustering concentrate the labelled rows more than chance? ``tried``: clusterings it was the best of."""
+    labelled, rows = (np.array([cluster[key] for cluster in clusters]) for key in ("labelled", "rows"))
+    return cluster_check(labelled, rows, np.random.default_rng([seed, 2]), selected=selected, tried=tried)
+
+
+def count_clusters(
+    task: Task,
+    mask: Mask,
+    rows: RowSample,
+    cleaning: Cleaning,
+    settings: MixtureSettings,
+    judge: Judge = likelihood,
+) -> tuple[list[dict[str, Any]], ClusterModel]:
+    """Cluster the sample on the chosen columns once more, with care, and count every row of the table.
+
+    Of several fits ``judge`` chooses: the likeliest, blind to labels, or the one that gathers them best.
+    """
+    chosen = np.flatnonzero(mask)
+    sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight, scale=settings.scale)
+    mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)], judge)
+    names = tuple(task.table.names[i] for i in chosen)
+    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
+    plan = task.table.plan
+    # A source of the chosen columns alone: of a wide table the others need not be read.
+    source = task.engine.source(names, (), plan.schema.label)
+    counts = source.scan(VerdictKernel(model, tuple(range(len(names))), plan.states), "verdict")["counts"]
+    positive = positive_clusters(counts[1:], counts[:1])[0]
+    clusters = [
+        {"rows": int(size), "labelled": int(labelled), "positive": bool(flag)}
+        for size, labelled, flag in zip(counts[0], counts[1], positive, strict=True)
+    ]
+    return clusters, ClusterModel(names, *cleaning.of(chosen), mixture, positive)
+
+
+def _as_dict(check: ClusterCheck) -> dict[str, Any]:
+    return {"verdict": check.verdict, "reason": check.reason, "p_value": check.p_value, "effect": check.effect}
+
+
+def _outcome(
+    task: Task,
+    search: Any,
+    mask: Mask,
+    clusters: list[dict[str, Any]],
+    model: ClusterModel,
+    rows: RowSample,
+    checks: dict[str, Any],
+) -> Outcome:
+    evidence = getattr(search, "evidence", None)
+    scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
+    errors = np.zeros(len(mask)) if evidence is None else np.where(np.isfinite(evidence.error), evidence.error, 0.0)
+    chosen = sorted(np.flatnonzero(mask).tolist(), key=lambda i: (-scores[i], i))
+    if task.request.k is None and task.request.budget is None:  # all are asked for: the search's half comes first
+        chosen += sorted(np.flatnonzero(~mask & ~task.limits.never).tolist(), key=lambda i: (-scores[i], i))
+    table = [[cluster[key] for cluster in clusters] for key in ("labelled", "rows")]
+    f = float(recall_precision(table[:1], table[1:], sum(table[0]))[0])
+    lift = f * sum(table[1]) / max(sum(table[0]), 1)
+    unsettled = search.unsettled / len(search.theta)
+    details = {
+        "f": f,
+        "lift": lift,
+        "stopped": search.stopped,
+        "generations": search.generation,
+        "unconverged": unsettled,
+        "theta": dict(zip(task.table.names, search.theta.tolist(), strict=True)),
+        "history": np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist(),
+        "clusters": clusters,
+        **checks,
+        "sample_rows": len(rows.weight),
+        "model": model.as_dict(),
+    }
+    notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
+    warnings = _warnings(unsettled, checks["check"]["verdict"])
+    return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, details=details)
+
+
+def _warnings(unsettled: float, verdict: str) -> tuple[str, ...]:
+    """What to know before relying on the answer."""
+    found = []
+    if unsettled > 0.2:
+        found.append(f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear.")
+    if verdict == "does not hold":
+        found.append(
+            "The chosen columns' clusters gather the labelled rows hardly more than chance would: use method semi-jmi "
+            "or auto, which do not rest on clusters."
+        )
+    return tuple(found)
+
+
+_OPTIONS = {
+    "search": one_of("contrast", *SEARCHES),
+    "clusters": whole(10, 2, 100),
+    "covariance": one_of("diag", *COVARIANCES),
+    "scale": one_of("deviation", *SCALES),
+    "generation_size": whole(288, 16),
+    "generations": whole(60, 1),
+    "pairs": whole(3000, 1),
+    "start": one_of("even", "even", "semi-jmi"),
+    "sample_mb": whole(16, 1),
+    "screen": whole(512, 16),
+    "correction": CORRECTION,
+}
+_ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
+_COST = "three passes over the rows, and 2,000 to 17,000 clusterings of a bounded sample"
+
+METHODS = (
+    Method(
+        "fscpu",
+        "Search for the columns on which clusters concentrate the labelled rows",
+        _ASSUMES,
+        _COST,
+        "few labels, and positives that form groups of their own",
+        _run(with_information=False),
+        _OPTIONS,
+        numeric_only=True,
+        drops_text=True,
+    ),
+    Method(
+        "fscpu-mi",
+        "The same search, with the columns' joint information about the label weighed in",
+        _ASSUMES,
+        "as fscpu, and one pass more to count pairs",
+        "as fscpu, where single columns tell something too",
+        _run(with_information=True),
+        _OPTIONS,
+        numeric_only=True,
+        drops_text=True,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Methods run again on parts of a bounded sample: comparison, sizes, stability, the automatic choice."""

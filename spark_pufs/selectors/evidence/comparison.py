@@ -1,0 +1,278 @@
+"""Methods side by side: repeated, stratified PU cross-validation, judged by a classifier on the rows held out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.evidence.classifier import CLASSIFIERS, classifier_named
+from spark_pufs.core.evidence.folds import corrected_error
+from spark_pufs.core.evidence.label_rate import PER_FOLD, estimate_rho
+from spark_pufs.core.evidence.pu_scores import Counts, score_counts
+from spark_pufs.core.evidence.stability import nogueira
+from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.request import is_whole
+from spark_pufs.selectors.base import Task
+from spark_pufs.selectors.evidence.trial import TrialSample, run_trials, trial_sample
+from spark_pufs.types import LABELLED_POSITIVE
+
+__all__ = [
+    "CHANCE",
+    "LEAST_LABELS",
+    "Candidate",
+    "Comparison",
+    "EvaluationProtocol",
+    "Standing",
+    "TooFewLabels",
+    "candidate",
+    "compare_methods",
+]
+
+CHANCE = "chance (labels redrawn)"
+LEAST_LABELS = 4  # different labelled rows below which none is held out
+
+
+class TooFewLabels(DataError):
+    """Not enough different labelled rows to hold some out in every fold."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method with its options, or ``all`` features."""
+
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    redrawn: bool = False  # on labels dealt out anew: what chance gives
+
+    @property
+    def name(self) -> str:
+        """The method, with its options where there are any."""
+        if self.redrawn:
+            return CHANCE
+        shown = ", ".join(f"{key}={value}" for key, value in self.options.items())
+        return f"{self.method} ({shown})" if shown else self.method
+
+
+def candidate(given: str | Mapping[str, Any]) -> Candidate:
+    """A name, or a mapping with ``method`` and its options.
+
+    >>> candidate({"method": "fscpu", "clusters": 20}).name
+    'fscpu (clusters=20)'
+    """
+    if isinstance(given, str):
+        return Candidate(given)
+    if not isinstance(given, Mapping) or not isinstance(given.get("method"), str):
+        fix = "Give a name, or a mapping with method and its options."
+        raise ConfigError(Fault("Option 'methods'", f"{given!r} is not a method", fix))
+    return Candidate(given["method"], {name: value for name, value in given.items() if name != "method"})
+
+
+@dataclass(frozen=True)
+class EvaluationProtocol:
+    """How methods are judged: ``folds`` x ``repeats`` trials each, on at most ``rows`` rows."""
+
+    folds: int = 5
+    repeats: int = 2
+    rows: int = 10_000
+    classifier: str = "auto"
+
+    def __post_init__(self) -> None:
+        rules = [
+            ("folds", "a whole number from 2 to 20", is_whole(self.folds, 2, 20), self.folds),
+            ("repeats", "a whole number from 1 to 100", is_whole(self.repeats, 1, 100), self.repeats),
+            ("rows", "a whole number of at least 100", is_whole(self.rows, 100), self.rows),
+            ("classifier", f"one of {', '.join(CLASSIFIERS)}", self.classifier in CLASSIFIERS, self.classifier),
+        ]
+        faults = [
+            Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"The default is {_DEFAULTS[name]!r}.")
+            for name, what, ok, got in rules
+            if not ok
+        ]
+        if faults:
+            raise ConfigError(faults)
+
+
+_DEFAULTS = {one.name: one.default for one in fields(EvaluationProtocol)}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line: held-out PU-AUC and PU-F1 with standard errors, size, cost, seconds per selection, stability."""
+
+    method: str
+    auc: float
+    auc_error: float
+    f1: float | None
+    f1_error: float | None
+    features: float
+    cost: float
+    seconds: float
+    stability: float | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Standings, best PU-AUC first; ``aucs`` holds each method's score in every fold, in one order for all."""
+
+    standings: tuple[Standing, ...]
+    protocol: str
+    rho: float
+    folds: int
+    aucs: Mapping[str, tuple[float, ...]]
+    checks: Mapping[str, tuple[str, ...]]
+
+    def table(self) -> pd.DataFrame:
+        """One row per method."""
+        return pd.DataFrame([asdict(standing) for standing in self.standings])
+
+    def gap(self, better: str, other: str) -> tuple[float, float]:
+        """Mean difference of PU-AUC over the same folds, and its standard error."""
+        difference = np.subtract(self.aucs[better], self.aucs[other])
+        return float(difference.mean()), corrected_error(difference, self.folds)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for a report."""
+        return {"rows": [asdict(standing) for standing in self.standings], "protocol": self.protocol}
+
+    def __str__(self) -> str:
+        head = f"{'method':24}{'PU-AUC':>16}{'PU-F1':>16}{'features':>10}{'cost':>8}{'seconds':>9}{'stability':>11}"
+        return "\n".join([head, *map(_line, self.standings), "", self.protocol])
+
+
+def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: EvaluationProtocol) -> Comparison:
+    """Every candidate in every fold, all trials as parallel work of the engine."""
+    sample = trial_sample(task, protocol.rows, protocol.folds, protocol.repeats)
+    if sample.positives < max(LEAST_LABELS, protocol.folds):
+        found = f"{sample.positives} different labelled rows, {max(LEAST_LABELS, protocol.folds)} are needed"
+        fix = "Label more rows, or choose a method by what it assumes: see methods()."
+        raise TooFewLabels(Fault("Comparison", found, fix))
+    rho = _rho(task, sample)
+    classifier = classifier_named(protocol.classifier)
+    shared: State = {"classifier": classifier, "share": _share(sample, rho)}
+    k, budget = _bounds(task)
+    folds = [(repeat, fold) for repeat in range(protocol.repeats) for fold in range(protocol.folds)]
+    units: list[State] = [
+        {
+            "method": c.method,
+            "options": dict(c.options),
+            "k": k,
+            "budget": budget,
+            "repeat": r,
+            "fold": f,
+            "redrawn": c.redrawn,
+            **shared,
+        }
+        for c in candidates
+        for r, f in folds
+    ]
+    task.note(f"comparing {len(candidates)} methods in {len(units)} trials on {sample.note}")
+    results = run_trials(task, sample, units)
+    trials = [results[i * len(folds) : (i + 1) * len(folds)] for i in range(len(candidates))]
+    costs = np.array(sample.costs)
+    standings = [
+        _standing(candidate, found, costs, protocol, rho) for candidate, found in zip(candidates, trials, strict=True)
+    ]
+    complete = {c.name: t for c, t in zip(candidates, trials, strict=True) if not any("failed" in x for x in t)}
+    return Comparison(
+        tuple(sorted(standings, key=lambda one: -one.auc if math.isfinite(one.auc) else math.inf)),
+        _protocol_text(protocol, sample, classifier, rho, k, budget),
+        rho,
+        protocol.folds,
+        {name: tuple(float(x["auc"]) for x in found) for name, found in complete.items()},
+        {name: tuple(x["check"]["verdict"] for x in found if "check" in x) for name, found in complete.items()},
+    )
+
+
+def _bounds(task: Task) -> tuple[int | None, float | None]:
+    """The user's bounds; without any, half of the features for every method."""
+    request = task.request
+    if request.k is None and request.budget is None:
+        return -(-len(task.table.names) // 2), None
+    return (None if request.k is None else task.limits.k), request.budget
+
+
+def _rho(task: Task, sample: TrialSample) -> float:
+    """The labelled share of all positives: from the user's prior, or as Elkan and Noto estimate it."""
+    positive = sample.state["label"] == LABELLED_POSITIVE
+    least = float(positive.mean())
+    prior = task.request.prior
+    if prior is not None:
+        middle = prior if isinstance(prior, int | float) else sum(prior) / 2
+        labels = task.table.plan.labels
+        return min(max(labels.positive / (middle * task.table.rows), least), 1.0)
+    found = task.engine.each(_estimated_rho, sample.state, [{}])[0]
+    return max(float(found["rho"]), least)
+
+
+def _estimated_rho(shared: State, unit: State) -> State:
+    X = np.where(np.isfinite(shared["X"]), shared["X"], 0.0)
+    X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=0))[1])  # squares of huge values would overflow
+    positive = shared["label"] == LABELLED_POSITIVE
+    folds = min(5, int(positive.sum()) // PER_FOLD)
+    found = estimate_rho(X, positive, np.random.default_rng([shared["seed"], 6]), folds=folds, draws=2)
+    return {"rho": min(max(found.rho, found.floor), 1.0)}
+
+
+def _share(sample: TrialSample, rho: float) -> float:
+    """Rows to call positive: as many as there are positives by rho, at most half."""
+    return min(float((sample.state["label"] == LABELLED_POSITIVE).mean()) / rho, 0.5)
+
+
+def _standing(
+    candidate: Candidate, trials: list[State], costs: NDArray[np.float64], protocol: EvaluationProtocol, rho: float
+) -> Standing:
+    failed = [trial["failed"] for trial in trials if "failed" in trial]
+    if failed:
+        nothing = (math.nan, math.nan, None, None, math.nan, math.nan, math.nan, None)
+        return Standing(candidate.name, *nothing, f"failed in {len(failed)} of {len(trials)} trials: {failed[0]}")
+    masks = np.stack([trial["mask"] for trial in trials])
+    aucs = [trial["auc"] for trial in trials]
+    f1, f1_error = _f1(trials, protocol, rho)
+    steady = nogueira(masks)[0]
+    return Standing(
+        candidate.name,
+        float(np.mean(aucs)),
+        corrected_error(aucs, protocol.folds),
+        f1,
+        f1_error,
+        float(masks.sum(axis=1).mean()),
+        float((masks @ costs).mean()),
+        float(np.mean([trial["seconds"] for trial in trials])),
+        None if math.isnan(steady) else steady,
+        "",
+    )
+
+
+def _f1(trials: list[State], protocol: EvaluationProtocol, rho: float) -> tuple[float, float]:
+    """PU-F1 of each repeat's pooled folds, averaged; the error is that of one repeat: it has all labels there are."""
+    pooled = np.array([trial["counts"] for trial in trials]).reshape(protocol.repeats, protocol.folds, 4).sum(axis=1)
+    found = [score_counts(Counts(*map(int, n)), max(rho, n[2] / n[0])).f for n in pooled]
+    return float(np.mean([one.value for one in found])), float(np.mean([one.error for one in found]))
+
+
+def _protocol_text(
+    protocol: EvaluationProtocol, sample: TrialSample, classifier: str, rho: float, k: int | None, budget: float | None
+) -> str:
+    bound = f"k = {k}" if budget is None else f"budget {budget:g}" + (f", k = {k}" if k else "")
+    return (
+        f"{protocol.repeats} x {protocol.folds} folds of {sample.note}, {bound}; {classifier} on the chosen columns, "
+        "labelled against unlabelled rows that were held out. Errors are standard errors (AUC: Nadeau and Bengio). "
+        f"PU-F1 takes {rho:.3f} of the positives as labelled: it ranks methods, its level is as sure as that share."
+    )
+
+
+def _line(one: Standing) -> str:
+    if math.isnan(one.auc):
+        return f"{one.method:24}{one.note}"
+    f1 = "" if one.f1 is None else f"{one.f1:.3f} +- {one.f1_error:.3f}"
+    steady = "" if one.stability is None else f"{one.stability:.2f}"
+    auc = f"{one.auc:.3f} +- {one.auc_error:.3f}"
+    return f"{one.method:24}{auc:>16}{f1:>16}{one.features:10.1f}{one.cost:8.1f}{one.seconds:9.2f}{steady:>11}"

@@ -1,0 +1,1 @@
+"""Methods on counts: rankings, Markov blankets and sets by information and correlation."""

@@ -1,0 +1,212 @@
+"""puCFS and apuCFS: sets of features that correlate with the hidden class and little with each other.
+
+Calvo, Larranaga & Lozano 2009, of which the first pages are at hand: the merit and its parts are theirs (section 2.1),
+P(x|0) from P(x), P(x|1) and the prior as in ``core.pucfs``. apuCFS holds the prior to be Beta distributed and averages
+r_ci over it. Rows labelled negative count among all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.evidence.label_rate import Beta
+from spark_pufs.core.information.mutual_information import between_features
+from spark_pufs.core.information.surrogate import prior_ends
+from spark_pufs.core.pu.cfs import Correlations, Subset
+from spark_pufs.core.pu.pucfs import (
+    beta_of_mean,
+    beta_of_range,
+    beta_quadrature,
+    class_correlation,
+    correlation_beyond_chance,
+    mutual_correlation,
+)
+from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.request import is_positive
+from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.information.set_search import best_first, forward_backward
+from spark_pufs.selectors.options import CORRECTION, number, one_of, whole
+from spark_pufs.table.counter import Counter
+from spark_pufs.types import Layout
+
+__all__ = ["METHODS"]
+
+Floats = NDArray[np.float64]
+Belief = tuple[Floats, Floats, dict[str, Any]]  # priors, their weights, and what to tell of them
+
+WEAK = 5.0  # observations that the default belief is worth
+
+
+def _correlations(task: Task, priors: Floats, weights: Floats) -> Correlations:
+    counter, layout = task.counter, task.table.layout
+    counter.expect_pairs()
+    labels = counter.labels()
+    correlation = class_correlation if task.options["correction"] == "none" else correlation_beyond_chance
+    relevance, error = correlation(labels, layout, priors, weights)
+    entropies = _entropies(labels.sum(axis=0), layout)
+    return Correlations(relevance, error, _pairs(counter, entropies, layout))
+
+
+def _entropies(rows: NDArray[np.int64], layout: Layout) -> Floats:
+    share = rows / rows[layout.span(0)].sum()
+    terms = -share * np.log(np.where(share > 0, share, 1.0))
+    sums: Floats = np.add.reduceat(terms, layout.offsets[:-1])
+    return sums
+
+
+def _pairs(counter: Counter, entropy: Floats, layout: Layout) -> Callable[[int], Floats]:
+    rows: dict[int, Floats] = {}
+
+    def pairs(feature: int) -> Floats:
+        if feature not in rows:
+            # As counted: corrected, a copy would have a correlation below 1 and raise the merit.
+            information, _ = between_features(counter.with_feature(feature).sum(axis=0), layout)
+            rows[feature] = mutual_correlation(information, entropy, feature)
+        return rows[feature]
+
+    return pairs
+
+
+def _ordered(found: Subset, known: Correlations, limits: Limits, fill: bool) -> list[Subset]:
+    """The set built up again, best first, one ``Subset`` per step; with ``fill``, then all that may still be added."""
+    steps = [Subset.empty(len(known.relevance))]
+    inside = np.zeros(len(known.relevance), np.bool_)
+    inside[list(found.features)] = True
+    while (free := limits.open(list(steps[-1].features))).any():
+        left = free & inside
+        if not left.any():
+            if not fill:
+                break
+            left = free
+        best = int(np.argmax(np.where(left, steps[-1].merits_with(known), -np.inf)))
+        steps.append(steps[-1].add(best, known))
+    return steps[1:]
+
+
+def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, Any]) -> Outcome:
+    request, fill = task.request, task.options["fill"]
+    if fill == "auto":
+        fill = request.k is not None or request.budget is not None
+    steps, peak = _ordered(found, known, task.limits, fill), len(found.features)
+    last = steps[-1]
+    scores = last.merits_with(known)
+    errors = (last.error + known.error) / np.sqrt(len(last.features) + 1 + last.redundancy + last.against)
+    for step in steps:
+        scores[step.features[-1]], errors[step.features[-1]] = step.merit, step.merit_error
+    past = "added to reach what was asked for: the merit was higher without"
+    return Outcome(
+        list(last.features),
+        scores,
+        errors,
+        notes=dict.fromkeys(last.features[peak:], past),
+        details={**belief, "merit": found.merit, "best_size": peak, "search": task.options["search"]},
+    )
+
+
+def _run(believe: Callable[[Task], Belief]) -> Callable[[Task], Outcome]:
+    def run(task: Task) -> Outcome:
+        priors, weights, belief = believe(task)
+        known = _correlations(task, priors, weights)
+        if task.options["search"] == "best-first":
+            found = best_first(known, task.limits, task.options["patience"])
+        else:
+            found = forward_backward(known, task.limits)
+        return _outcome(task, known, found, belief)
+
+    return run
+
+
+def _point(task: Task) -> Belief:
+    """The prior as one number: as given, or the middle of a range."""
+    if task.request.prior is None:
+        fix = "Give the share of positives among all rows, e.g. prior=0.05, or use apucfs, which averages over it."
+        raise ConfigError(Fault("Option 'prior'", "method 'pucfs' needs one", fix))
+    low, high = prior_ends(task.request.prior)
+    prior = (low + high) / 2
+    _check(task, prior)
+    told = "as given" if low == high else f"the middle of {low:g} to {high:g}"
+    return np.array([prior]), np.ones(1), {"prior": prior, "prior_from": told}
+
+
+def _average(task: Task) -> Belief:
+    """The prior as a Beta: as given, from a range or around a value; without any, a weak one."""
+    beta, told = _beta(task)
+    mean = beta.a / (beta.a + beta.b)
+    _check(task, mean)
+    priors, weights = beta_quadrature(beta, task.options["nodes"])
+    return priors, weights, {"prior": mean, "prior_beta": [beta.a, beta.b], "prior_from": told}
+
+
+def _beta(task: Task) -> tuple[Beta, str]:
+    given, prior = task.options["beta"], task.request.prior
+    if given is not None:
+        return Beta(float(given[0]), float(given[1])), "option beta"
+    if prior is None:
+        return _weak(task), "default: a weak belief that positives are few"
+    low, high = prior_ends(prior)
+    if low == high:
+        return beta_of_mean(low, task.options["strength"]), f"{low:g}, worth {task.options['strength']:g} observations"
+    return beta_of_range(low, high), f"{low:g} to {high:g} as two standard deviations about the middle"
+
+
+def _weak(task: Task) -> Beta:
+    """Beta(1, 4) where hardly any row is labelled; its mean is a fifth of the way from the labelled share to 1.
+
+    Not the uniform one: near p = 1 what is left for P(x|0) is noise, and U(C|X) measures that.
+    """
+    share = task.table.plan.labels.positive / task.table.plan.labels.rows
+    return beta_of_mean(share + (1 - share) / 5, WEAK)
+
+
+def _check(task: Task, prior: float) -> None:
+    labels = task.table.plan.labels
+    share = labels.positive / labels.rows
+    if prior < share:
+        found = f"{prior:g} leaves fewer positives than are labelled ({share:g} of all rows)"
+        raise ConfigError(Fault("Option 'prior'", found, f"Give a share of at least {share:g}."))
+
+
+def _pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_positive, value))
+
+
+SEARCHES = ("forward-backward", "best-first")
+_OPTIONS = {
+    "correction": CORRECTION,
+    "search": one_of("forward-backward", *SEARCHES),
+    "patience": whole(5),
+    "fill": Option("auto", "auto, true or false", lambda v: v == "auto" or isinstance(v, bool)),
+}
+_BETA = {
+    "beta": Option(None, "two numbers above 0", lambda v: v is None or _pair(v)),
+    "strength": number(10.0),
+    "nodes": whole(64),
+}
+_COST = "one pass while all pairs fit in memory, else one per feature looked into"
+
+METHODS = (
+    Method(
+        "pucfs",
+        "Correlation-based selection with the negatives' distribution worked out from the prior",
+        "labels depend on the class alone (SCAR); the share of positives is known; features bin well",
+        _COST,
+        "a small set without redundancy, the prior known; decides the number of features itself unless k is given",
+        _run(_point),
+        _OPTIONS,
+        own_size=True,
+    ),
+    Method(
+        "apucfs",
+        "pucfs averaged over a Beta distribution of the prior",
+        "labels depend on the class alone (SCAR); features bin well",
+        _COST,
+        "as pucfs, the prior known roughly or not at all",
+        _run(_average),
+        {**_OPTIONS, **_BETA},
+        own_size=True,
+    ),
+)

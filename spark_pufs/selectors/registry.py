@@ -1,0 +1,27 @@
+"""The methods, by name."""
+
+from __future__ import annotations
+
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.selectors.base import Method
+from spark_pufs.selectors.clusters import fscpu
+from spark_pufs.selectors.evidence import auto
+from spark_pufs.selectors.information import markov, pucfs, ranking
+from spark_pufs.selectors.rows import baselines, lgbm_opt, library, prfs, pufs
+from spark_pufs.selectors.soft import consensus, distil
+
+__all__ = ["METHODS", "method_named"]
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for module in (distil, consensus, ranking, markov, fscpu, pucfs, prfs, pufs, library, baselines, lgbm_opt)
+    for method in module.METHODS
+}
+METHODS["auto"] = auto.method(METHODS)
+
+
+def method_named(name: str) -> Method:
+    """The method of that name, or an error that suggests one."""
+    if name not in METHODS:
+        raise ConfigError(Fault("Option 'method'", f"'{name}' is not a method", did_you_mean(name, METHODS)))
+    return METHODS[name]

@@ -1,0 +1,1 @@
+"""Methods that need rows: papers' baselines, library baselines, PRFS, PUFS, LGBM-OPT."""

@@ -1,0 +1,265 @@
+"""The papers' baselines that need rows: one task, on a bounded sample, whatever the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spark_pufs.core.baselines.classes import SECOND_CLASSES
+from spark_pufs.core.baselines.correlation import mrmr_ufs, rrpc
+from spark_pufs.core.baselines.embedding import jelsr, ndfs
+from spark_pufs.core.baselines.es_mcrfs import es_mcrfs
+from spark_pufs.core.baselines.fw_semifs import fw_semifs
+from spark_pufs.core.baselines.jsfs import jsfs
+from spark_pufs.core.baselines.laplacian_scores import cls, sselect
+from spark_pufs.core.baselines.rfs import rfs
+from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
+from spark_pufs.core.baselines.trace_ratio import semifs
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.by_score import by_score
+from spark_pufs.selectors.one_task import in_one_task
+from spark_pufs.selectors.options import number, one_of, whole
+from spark_pufs.selectors.sampling import Rows, draw_rows
+
+__all__ = ["METHODS"]
+
+
+@dataclass(frozen=True)
+class BaselineKernel:
+    """``score(X, label, rng, **options)``, and what it is told besides the method's options.
+
+    ``forward``: it chooses feature by feature and is told which are free; ``counted``: how many are wanted.
+    """
+
+    score: Callable[..., Scored]
+    forward: bool = False
+    counted: bool = False
+
+
+def score_rows(kernel: BaselineKernel, shared: State, unit: State) -> State:
+    """The kernel on the rows, sorted by content first: neither the order of rows nor that of columns tells."""
+    open_ = np.flatnonzero(~unit["never"] | (not kernel.counted))  # a feature never chosen takes no place
+    rows, columns = canonical_order(shared["X"][:, open_], shared["label"])
+    columns = open_[columns]
+    limits = _limits(unit, columns)
+    options = dict(unit["options"])
+    if kernel.forward:
+        options["free"] = limits.open
+    if kernel.counted:
+        options["select"] = limits.most()
+    rng = np.random.default_rng(unit["seed"])
+    X = shared["X"][rows][:, columns]
+    found = kernel.score(X, shared["label"][rows], rng, **options)
+    # Where copies compete for one place their scores differ on purpose.
+    compete = kernel.forward or kernel.counted
+    scores = np.full(len(unit["never"]), found.scores.min())
+    scores[columns] = settled(found.scores if compete else tied(found.scores, X))
+    order = np.array([] if found.order is None else columns[list(found.order)], np.int64)
+    return {"scores": scores, "order": order, "objective": np.array(found.objective)}
+
+
+def _limits(unit: State, columns: np.ndarray[Any, np.dtype[np.intp]]) -> Limits:
+    """The limits in terms of sorted columns."""
+    must = tuple(np.flatnonzero(np.isin(columns, unit["must"])).tolist())
+    return Limits(unit["k"], unit["costs"][columns], float(unit["budget"]), must, unit["never"][columns])
+
+
+def _run(kernel: BaselineKernel, task: Task) -> Outcome:
+    rows = draw_rows(task, task.options["rows"])
+    options = {option: value for option, value in task.options.items() if option != "rows"}
+    limits = task.limits
+    found = in_one_task(
+        task,
+        partial(score_rows, kernel),
+        rows,
+        options=options,
+        k=limits.k,
+        costs=limits.costs,
+        budget=np.array(limits.budget),
+        must=list(limits.must),
+        never=limits.never,
+    )
+    chosen = found["order"].tolist() if kernel.forward else by_score(found["scores"], limits)
+    return Outcome(chosen, found["scores"], np.zeros(len(found["scores"])), details=_details(rows, found))
+
+
+def _details(rows: Rows, found: State) -> dict[str, Any]:
+    """What was looked at, and how far an iterative solver got."""
+    details: dict[str, Any] = {"sample": rows.note}
+    if len(found["objective"]):
+        details |= {"objective": float(found["objective"][-1]), "steps": len(found["objective"])}
+    return details
+
+
+def _second(default: str) -> Option:
+    return one_of(default, *SECOND_CLASSES)
+
+
+ONE_TASK = "one task on a sample (option rows)"
+
+METHODS = (
+    Method(
+        "mrmr-ufs",
+        "the most relevant feature of each spectral cluster of features; labels are not read",
+        "features worth having vary smoothly over neighbouring rows",
+        f"{ONE_TASK}; neighbours of rows, eigenvectors of features x features",
+        "no label can be trusted; a baseline of the FSCPU paper",
+        partial(_run, BaselineKernel(mrmr_ufs, counted=True)),
+        {"rows": whole(4000, 2), "neighbours": whole(5)},
+        numeric_only=True,
+    ),
+    Method(
+        "sselect",
+        "smoothness over neighbouring rows, and agreement of the feature's two halves with the classes",
+        "classes are clusters; a single threshold at the mean tells them apart",
+        f"{ONE_TASK}; neighbours of rows",
+        "a quick semi-supervised ranking; a baseline of the FSCPU paper",
+        partial(_run, BaselineKernel(sselect)),
+        {
+            "rows": whole(4000, 2),
+            "neighbours": whole(5),
+            "smoothness": number(0.1, 0, 1, open_low=False),
+            "second_class": _second("plausible"),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "jsfs",
+        "weights of a sparse Bayesian classifier that turns features and unlabelled rows off as it learns",
+        "classes are separated by a plane, and it runs where rows are few",
+        f"{ONE_TASK}; a features x features inverse at each of up to 100 steps",
+        "few features matter and their effects add up; a baseline of the FSCPU paper",
+        partial(_run, BaselineKernel(jsfs)),
+        {
+            "rows": whole(4000, 2),
+            "neighbours": whole(5),
+            "mu": number(9.95e-3, open_low=False),
+            "gamma": number(1e-11, open_low=False),
+            "second_class": _second("plausible"),
+            "iterations": whole(100),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "es-mcrfs",
+        "reinforcement learning: an agent keeps or skips each feature, rewarded by a random forest",
+        "unlabelled rows count as negative",
+        f"{ONE_TASK}; 6,000 decisions, a random forest for every walk through the features: minutes",
+        "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
+        partial(_run, BaselineKernel(es_mcrfs, counted=True)),
+        {
+            "rows": whole(1000, 2),
+            "steps": whole(6000),
+            "trees": whole(100),
+            "reward": one_of("accuracy", "accuracy", "auc"),
+            "answer": one_of("last", "last", "policy"),
+            "explore": number(0.5, 0, 1),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "rfs",
+        "weights of a robust regression on the classes with joint l2,1 norms",
+        "classes are separated by a plane; plausible negatives are negatives",
+        f"{ONE_TASK}; a features x features solve at each of up to 100 steps",
+        "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
+        partial(_run, BaselineKernel(rfs)),
+        {
+            "rows": whole(4000, 2),
+            "gamma": number(0.1),
+            "second_class": _second("plausible"),
+            "iterations": whole(100),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "jelsr",
+        "weights of a row-sparse regression learnt together with a graph embedding; labels are not read",
+        "the neighbour graph of all features shows the classes",
+        f"{ONE_TASK}; eigenvectors of rows x rows at each of up to 20 steps",
+        "no label can be trusted; from the PUFS paper's comparison",
+        partial(_run, BaselineKernel(jelsr)),
+        {
+            "rows": whole(1000, 2),
+            "neighbours": whole(10),
+            "dimensions": whole(5),
+            "alpha": number(0.1),
+            "beta": number(0.1),
+            "iterations": whole(20),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "ndfs",
+        "weights of a row-sparse regression learnt together with non-negative cluster indicators; labels are not read",
+        "the neighbour graph and k-means on all features show the classes",
+        f"{ONE_TASK}; rows x rows products at each of up to 50 steps",
+        "no label can be trusted; from the PUFS paper's comparison",
+        partial(_run, BaselineKernel(ndfs)),
+        {
+            "rows": whole(1000, 2),
+            "neighbours": whole(10),
+            "clusters": whole(5),
+            "alpha": number(1.0),
+            "beta": number(0.1),
+            "gamma": number(1e8),
+            "iterations": whole(50),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "rrpc",
+        "correlation with the class less mean correlation with features already chosen",
+        "relevance is linear; with no labelled negatives, labels depend on the class alone (SCAR)",
+        f"{ONE_TASK}; a features x features correlation matrix",
+        "a quick linear mRMR; from Sechidis & Brown's comparison",
+        partial(_run, BaselineKernel(rrpc, forward=True)),
+        {
+            "rows": whole(20_000, 2),
+            "second_class": _second("unlabelled"),
+            "correlation": one_of("absolute", "absolute", "signed"),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "cls",
+        "the Laplacian score with must-links inside and cannot-links between the classes",
+        "classes are clusters; labelled and unlabelled rows come from one distribution",
+        f"{ONE_TASK}; neighbours of rows",
+        "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
+        partial(_run, BaselineKernel(cls)),
+        {"rows": whole(4000, 2), "neighbours": whole(5), "second_class": _second("plausible")},
+        numeric_only=True,
+    ),
+    Method(
+        "semifs",
+        "the share of variance between soft classes that labels spread to along the neighbour graph",
+        "classes are clusters in the space of all features",
+        f"{ONE_TASK}; neighbours of rows and a sparse solve",
+        "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
+        partial(_run, BaselineKernel(semifs)),
+        {"rows": whole(4000, 2), "neighbours": whole(5), "reach": number(0.99, 0, 0.999999)},
+        numeric_only=True,
+    ),
+    Method(
+        "fw-semifs",
+        "forward search by a 3-nearest-neighbour classifier that labels more rows as it goes",
+        "plausible negatives are negatives; nearness in the chosen features tells the class",
+        f"{ONE_TASK}; distances between labelled and all rows for every candidate at every step",
+        "features that work together and few are wanted; from Sechidis & Brown's comparison",
+        partial(_run, BaselineKernel(fw_semifs, forward=True)),
+        {
+            "rows": whole(1000, 2),
+            "voters": whole(3),
+            "samplings": whole(10),
+            "sampling_rate": number(0.5, 0, 1),
+            "second_class": _second("plausible"),
+        },
+        numeric_only=True,
+    ),
+)

@@ -1,0 +1,101 @@
+"""Baselines that well-kept libraries provide: K-Best, Lasso and recursive elimination with a random forest.
+
+Supervised methods, run as the FSCPU paper ran them (section 5.2.2): the label is the class, rows that are not labelled
+positive are the other class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spark_pufs.core.baselines.chi_square import ScaledSums, chi_square
+from spark_pufs.core.baselines.sklearn_peers import forest_elimination, lasso_weights
+from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.by_score import by_score
+from spark_pufs.selectors.one_task import in_one_task
+from spark_pufs.selectors.options import number, whole
+from spark_pufs.selectors.sampling import draw_rows
+from spark_pufs.table.numbers import numeric_view
+
+__all__ = ["METHODS"]
+
+_SLOW = "The Lasso fit did not converge: the smallest weights are uncertain. Raise alpha."
+
+
+def _k_best(task: Task) -> Outcome:
+    view = numeric_view(task.table, task.counter)
+    low, high = view.low, view.high
+    spread = np.isfinite(low) & np.isfinite(high) & (low < high)  # else: constant but for missing or infinite values
+    kernel = ScaledSums(view.columns, np.where(spread, low, 0.0), np.where(spread, high, 1.0), task.table.plan.states)
+    scores = chi_square(view.rows.scan(kernel, "sums by label"))
+    return Outcome(by_score(scores, task.limits), scores, np.zeros(len(scores)))
+
+
+def _lasso(task: Task) -> Outcome:
+    rows = draw_rows(task, task.options["rows"])
+    found = in_one_task(task, lasso_weights, rows, alpha=float(task.options["alpha"]))
+    scores = np.abs(found["weight"])
+    notes = {i: f"weight {weight:.3g}" for i, weight in enumerate(found["weight"].tolist())}
+    return Outcome(
+        by_score(scores, task.limits),
+        scores,
+        np.zeros(len(scores)),
+        notes=notes,
+        warnings=() if found["converged"] else (_SLOW,),
+        details={"sample": rows.note, "nonzero": int((scores > 0).sum())},
+    )
+
+
+def _forest(task: Task) -> Outcome:
+    options, limits = task.options, task.limits
+    rows = draw_rows(task, options["rows"])
+    open_ = np.flatnonzero(~limits.never)
+    keep = min(limits.k, len(open_)) if task.request.budget is None else 1  # costs need the order of all
+    settings = {"open": open_, "keep": keep, "trees": options["trees"], "step": options["step"]}
+    found = in_one_task(task, forest_elimination, rows, **settings)
+    scores = np.full(len(limits.never), -1.0 - len(limits.never))
+    scores[open_] = found["importance"] - found["rank"]
+    errors = np.zeros(len(scores))
+    return Outcome(by_score(scores, limits), scores, errors, details={"sample": rows.note})
+
+
+_ASSUMES = "unlabelled rows may count as negative"
+
+METHODS = (
+    Method(
+        "k-best",
+        "Chi-square of each feature, scaled to [0, 1], with the label (as scikit-learn's SelectKBest with chi2)",
+        _ASSUMES,
+        "one pass over the rows",
+        "a baseline from a library",
+        _k_best,
+        numeric_only=True,
+    ),
+    Method(
+        "lasso",
+        "Size of the weights of an L1-penalised linear fit of the label (scikit-learn's Lasso)",
+        f"{_ASSUMES}; the label is linear in the features",
+        "one task on a bounded sample",
+        "a baseline from a library",
+        _lasso,
+        {
+            "alpha": number(5e-5),
+            "rows": whole(50_000, 100),
+        },
+        numeric_only=True,
+    ),
+    Method(
+        "dt-rfe",
+        "Recursive elimination of the features least important to a random forest (scikit-learn's RFE)",
+        _ASSUMES,
+        "one forest per feature dropped, in one task on a bounded sample",
+        "a baseline from a library; features that matter together",
+        _forest,
+        {
+            "trees": whole(100, 1),
+            "step": whole(1, 1),
+            "rows": whole(10_000, 100),
+        },
+        numeric_only=True,
+    ),
+)

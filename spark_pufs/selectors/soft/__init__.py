@@ -1,0 +1,1 @@
+"""Methods that rank by soft labels: a cross-fitted teacher fills what is not labelled."""

@@ -1,0 +1,132 @@
+"""consensus: many weak views of many bags of rows, brought to one scale and averaged.
+
+Each bag holds a part of the labelled and of the other rows. In every bag a teacher is taught anew, its students and
+three views of the label alone rank the columns, and the ranks are averaged. How far the bags differ gives standard
+errors, selection frequencies and stability without further runs. A bag is one task.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.evidence.stability import stability
+from spark_pufs.core.soft.distillation import distilled, taught, teaching_of
+from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.students import STUDENT_KINDS, mean_rank, view_weights
+from spark_pufs.core.soft.teacher import folds_of, normal_ranks
+from spark_pufs.core.soft.views import LABEL_KINDS, label_views
+from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.by_score import by_score
+from spark_pufs.selectors.evidence.resampling import stability_dict
+from spark_pufs.selectors.options import number, whole
+from spark_pufs.selectors.soft.distil import MOST_TRACED, OPTIONS, chance_warnings, in_units_of_best, teacher_details
+from spark_pufs.selectors.soft.lesson import draw_lesson, fold_count
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
+
+__all__ = ["METHODS"]
+
+LEAST_LABELLED = 4  # rows of a bag that are labelled, where there are as many
+
+
+def _consensus(task: Task) -> Outcome:
+    options = task.options
+    lesson = draw_lesson(task, options["rows"])
+    folds = fold_count(options["folds"], int(lesson.positive.sum()))
+    unit = {
+        "folds": folds,
+        "trees": options["trees"],
+        "share": float(options["share"]),
+        "k": min(task.limits.k, MOST_TRACED),
+        "seed": task.request.seed % 2**31,
+    }
+    units = [{**unit, "bag": bag} for bag in range(options["bags"])]
+    task.note(f"{len(units)} bags of {lesson.note}")
+    found = task.engine.each(bag_views, {**lesson.state(), "prior": lesson.prior}, units)
+    ranks = lesson.by_feature(np.stack([one["rank"] for one in found]))
+    strength = lesson.by_feature(np.stack([one["strength"] for one in found]))
+    scores = ranks.mean(axis=0)
+    chosen = by_score(scores, task.limits)
+    errors = _bag_error(ranks, options["share"])
+    teaching = teaching_of(_mean_scores(found, lesson.codes.shape[1]), lesson.positive)
+    masks = np.zeros(ranks.shape, np.bool_)
+    for own, rank in zip(masks, ranks, strict=True):
+        own[by_score(rank, task.limits)] = True
+    agreement = stability_dict(stability(masks), task.table.names)
+    frequency = masks.mean(axis=0)
+    return Outcome(
+        chosen,
+        scores,
+        errors,
+        notes={i: f"chosen in {share:.0%} of {len(units)} bags" for i, share in enumerate(frequency.tolist())},
+        warnings=chance_warnings(teaching),
+        details={
+            "sample": lesson.note,
+            "teacher": teacher_details(teaching, lesson),
+            "stability": agreement,
+        },
+        relevance=in_units_of_best(strength.mean(axis=0), scores),
+        relevance_errors=_bag_error(strength, options["share"]),
+    )
+
+
+def _bag_error(values: Floats, share: float) -> Floats:
+    """Standard error (D,) of the mean over bags (B, D) as a word on all rows: bags of a ``share`` of the rows overlap.
+
+    The delete-d jackknife: the spread between bags, times the rows in a bag over those left out (Shao & Wu 1989).
+    """
+    found: Floats = values.std(axis=0, ddof=1) * np.sqrt(share / (1 - share))
+    return found
+
+
+def _mean_scores(found: list[State], rows: int) -> Floats:
+    """The members' scores (3, n) of every row, averaged over the bags that held it."""
+    total, seen = np.zeros((3, rows)), np.zeros(rows)
+    for one in found:
+        total[:, one["rows"]] += one["teacher"]
+        seen[one["rows"]] += 1
+    return total / np.maximum(seen, 1)
+
+
+def bag_views(shared: State, unit: State) -> State:
+    """The mean rank (D,) over all views of one bag, its strength (D,), and what its teacher said of its rows."""
+    seed = [unit["seed"], 23, unit["bag"]]
+    rows = _bag(shared["label"], unit["share"], np.random.default_rng(seed))
+    codes, label = np.ascontiguousarray(shared["codes"][:, rows]), shared["label"][rows]
+    positive, negative = label == LABELLED_POSITIVE, label == LABELLED_NEGATIVE
+    encoding = Encoding.from_state(shared)
+    own = unit["seed"] + 1009 * unit["bag"]
+    fold = folds_of(codes, positive, unit["folds"], own)
+    teaching, _ = taught(codes, positive, fold, encoding, unit["folds"], unit["trees"], own)
+    report = distilled(
+        codes, positive, negative, teaching, encoding, shared["prior"], unit["k"], unit["trees"], own
+    )  # fmt: skip
+    views = np.vstack([report.scores, label_views(codes, positive, encoding, unit["trees"], own)])
+    teacher = np.vstack([normal_ranks(one) for one in teaching.scores])
+    weights = view_weights((*STUDENT_KINDS, *LABEL_KINDS), teaching.weights)
+    rank = mean_rank(views, weights)
+    return {"rank": rank, "strength": report.strength.mean(axis=0), "rows": rows, "teacher": teacher}
+
+
+def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Rows of a bag: the share of each label state, and a few labelled rows at least."""
+    parts = []
+    for state in np.unique(label):
+        own = np.flatnonzero(label == state)
+        count = max(round(share * len(own)), min(LEAST_LABELLED, len(own)))
+        parts.append(rng.permutation(own)[:count])
+    return np.sort(np.concatenate(parts))
+
+
+METHODS = (
+    Method(
+        "consensus",
+        "Eight views of the columns, with and without a teacher, on bags of the rows, averaged",
+        "labels depend on the class alone (SCAR)",
+        "one or two passes for a bounded sample, then a task for each bag",
+        "an answer with its errors and its stability; tables on which methods disagree",
+        _consensus,
+        {**OPTIONS, "trees": whole(50, 1), "bags": whole(8, 2, 200), "share": number(0.6, 0.1, 0.9)},
+    ),
+)

@@ -1,0 +1,112 @@
+"""The rows that a teacher learns from: a bounded sample as codes, in an order that only the content decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.baselines.scored import canonical_order
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.row_sample import spread
+from spark_pufs.core.soft.distillation import Teaching, assumed_prior, teaching_of
+from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
+from spark_pufs.core.soft.teacher import fit_fold, folds_of
+from spark_pufs.selectors.base import Task
+from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
+from spark_pufs.types import LABELLED_POSITIVE, Bins
+
+__all__ = ["Lesson", "draw_lesson", "teach", "teach_fold"]
+
+SAMPLE_MB = 64  # float64 values of the sample, whatever number of rows is asked for
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """``codes`` (D, n) and ``label`` (n,) states; row i of the codes is feature ``place[i]`` of the table.
+
+    ``note``: which rows they are, for the user.
+    """
+
+    codes: Codes
+    label: NDArray[np.uint8]
+    bins: tuple[Bins, ...]
+    place: NDArray[np.intp]
+    prior: float
+    note: str
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        found: NDArray[np.bool_] = self.label == LABELLED_POSITIVE
+        return found
+
+    def state(self) -> State:
+        """The lesson as arrays that every task needs."""
+        encoding = Encoding.of(self.codes, self.bins)
+        return {"codes": self.codes, "label": self.label, **encoding.as_state()}
+
+    def by_feature(self, values: Floats) -> Floats:
+        """Values (..., D) in the order of the table's features."""
+        found = np.empty_like(values)
+        found[..., self.place] = values
+        return found
+
+
+def draw_lesson(task: Task, rows: int) -> Lesson:
+    """At most ``rows`` rows of the table, all labelled ones among them while they fill at most half."""
+    most = min(rows, rows_in(SAMPLE_MB, task))
+    sample = raw_sample(task, most)
+    picked = spread(sample, most)
+    X, label = sample.X[picked], sample.label[picked]
+    names = task.table.names
+    numeric, text = feature_columns(task)
+    kinds = [task.table.plan.schema.numeric[i] for i in numeric]
+    bins = fine_bins(kinds, X[:, : len(kinds)], [one for _, one in text])
+    codes = fine_codes(X, bins)
+    order, columns = canonical_order(codes.T.astype(np.float64), label)
+    place = np.array([names.index(one.name) for one in bins], np.intp)[columns]
+    labels = task.table.plan.labels
+    prior = assumed_prior(task.request.prior, labels.positive, task.table.rows)
+    return Lesson(
+        np.ascontiguousarray(codes[columns][:, order]),
+        label[order],
+        tuple(bins[i] for i in columns),
+        place,
+        prior,
+        taken(len(picked), task),
+    )
+
+
+def teach(task: Task, lesson: Lesson, folds: int, trees: int) -> Teaching:
+    """The teacher's word on every row of the lesson, a fold to a task."""
+    unit = {"folds": folds, "trees": trees, "seed": task.request.seed % 2**31}
+    units = [{**unit, "fold": number} for number in range(folds)]
+    found = task.engine.each(teach_fold, lesson.state(), units)
+    scores = np.zeros((3, lesson.codes.shape[1]))
+    for one in found:
+        scores[:, one["rows"]] = one["scores"]
+    return teaching_of(scores, lesson.positive)
+
+
+def teach_fold(shared: State, unit: State) -> State:
+    """What models of all other folds say, ``scores`` (3, m), of the ``rows`` (m,) of one fold."""
+    codes, positive = shared["codes"], shared["label"] == LABELLED_POSITIVE
+    fold = folds_of(codes, positive, unit["folds"], unit["seed"])
+    test = fold == unit["fold"]
+    encoding = Encoding.from_state(shared)
+    models = fit_fold(codes[:, ~test], positive[~test], encoding, unit["trees"], unit["seed"] + unit["fold"])
+    rows = np.flatnonzero(test)
+    scores = np.zeros((3, len(rows))) if models is None else models.scores(codes[:, rows], encoding.layout)
+    return {"rows": rows, "scores": scores}
+
+
+def fold_count(wanted: int, positives: int) -> int:
+    """As many folds as there are labelled rows to leave one in each, two at least."""
+    return max(2, min(wanted, positives))
+
+
+def shares(names: Sequence[str], values: Floats) -> str:
+    """Words such as "linear 0.4, trees 0.6"."""
+    return ", ".join(f"{name} {value:.2f}" for name, value in zip(names, values, strict=True))

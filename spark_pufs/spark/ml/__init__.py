@@ -1,0 +1,1 @@
+"""The estimator of pyspark.ml; import it as spark_pufs.spark.PUFeatureSelector, the name saved pipelines hold."""

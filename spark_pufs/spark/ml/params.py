@@ -1,0 +1,170 @@
+"""The settings of a selection as Params of pyspark.ml."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal, Self, TypedDict
+
+from pyspark.ml.param import Param, Params, TypeConverters
+from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed
+
+from spark_pufs.request import Request, several
+from spark_pufs.types import LabelRule
+
+__all__ = ["ParamValues", "SelectionParams"]
+
+
+class ParamValues(TypedDict, total=False):
+    """Keywords of the estimator, each a Param of that name."""
+
+    inputCols: list[str]
+    featuresCol: str
+    outputCol: str
+    labelCol: str
+    positive: Any
+    negative: Any
+    unlabelled: Any
+    method: str
+    k: int | Literal["auto", "all"]
+    budget: float
+    costs: dict[str, float]
+    must: list[str]
+    never: list[str]
+    categorical: list[str]
+    prior: float | tuple[float, float]
+    seed: int
+    bins: int
+    binning: str
+    maxCategories: int
+    missing: str
+    copies: str
+    pairMemoryMb: int
+    stability: int
+    options: dict[str, Any]
+
+
+# Params that go into a request as they are, with the request's name for them.
+_FIELDS = {
+    "method": "method",
+    "k": "k",
+    "budget": "budget",
+    "costs": "costs",
+    "must": "must",
+    "never": "never",
+    "prior": "prior",
+    "seed": "seed",
+    "bins": "bins",
+    "binning": "binning",
+    "maxCategories": "max_categories",
+    "missing": "missing",
+    "copies": "copies",
+    "pairMemoryMb": "pair_memory_mb",
+    "stability": "stability",
+    "options": "options",
+}
+
+
+def _plain(value: Any) -> Any:
+    """The value after a journey as JSON, which is how it will be saved."""
+    try:
+        return json.loads(json.dumps(value, allow_nan=False))
+    except ValueError as error:
+        raise TypeError(f"Could not write {value!r} as JSON: {error}") from error
+
+
+def _mapping(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise TypeError(f"Could not convert {value!r} to a dict")
+    return _plain(value)
+
+
+def _values(value: Any) -> Any:
+    return _plain(list(several(value)))
+
+
+def _names(value: Any) -> list[str]:
+    return TypeConverters.toListString(list(several(value)))
+
+
+def _count(value: Any) -> int | str:
+    return value if value in ("auto", "all") else TypeConverters.toInt(value)
+
+
+def _share(value: Any) -> float | list[float]:
+    return TypeConverters.toListFloat(value) if isinstance(value, list | tuple) else TypeConverters.toFloat(value)
+
+
+class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, HasSeed):
+    """Params shared by the estimator and its model; they mean what they mean in ``spark_pufs.select``."""
+
+    method: Param[str] = Param(Params._dummy(), "method", "method, see spark_pufs.methods().", TypeConverters.toString)
+    positive: Param[Any] = Param(Params._dummy(), "positive", "label values that mean positive.", _values)
+    negative: Param[Any] = Param(Params._dummy(), "negative", "label values that mean negative.", _values)
+    unlabelled: Param[Any] = Param(
+        Params._dummy(), "unlabelled", 'label values that mean unlabelled, beside null; "*" is all others.', _values
+    )
+    k: Param[Any] = Param(Params._dummy(), "k", 'number of features, "auto" or "all".', _count)
+    budget: Param[float] = Param(
+        Params._dummy(), "budget", "what the features may cost together.", TypeConverters.toFloat
+    )
+    costs: Param[dict[str, float]] = Param(Params._dummy(), "costs", "cost by name or glob; 1 if not named.", _mapping)
+    must: Param[list[str]] = Param(Params._dummy(), "must", "features to choose in any case, names or globs.", _names)
+    never: Param[list[str]] = Param(Params._dummy(), "never", "features never to choose, names or globs.", _names)
+    categorical: Param[list[str]] = Param(
+        Params._dummy(), "categorical", "numbers to read as categories, beside nominal ML attributes.", _names
+    )
+    prior: Param[Any] = Param(Params._dummy(), "prior", "share of positives, or low and high.", _share)
+    bins: Param[int] = Param(Params._dummy(), "bins", "bins of a number.", TypeConverters.toInt)
+    binning: Param[str] = Param(
+        Params._dummy(), "binning", "equal-frequency, which auto is, or equal-width.", TypeConverters.toString
+    )
+    maxCategories: Param[int] = Param(  # noqa: N815
+        Params._dummy(), "maxCategories", "commonest categories that keep a level of their own.", TypeConverters.toInt
+    )
+    missing: Param[str] = Param(Params._dummy(), "missing", "value or error.", TypeConverters.toString)
+    copies: Param[str] = Param(
+        Params._dummy(), "copies", "of equal columns, choose from one or from all.", TypeConverters.toString
+    )
+    pairMemoryMb: Param[int] = Param(  # noqa: N815
+        Params._dummy(), "pairMemoryMb", "memory for counting all pairs in one pass.", TypeConverters.toInt
+    )
+    stability: Param[int] = Param(
+        Params._dummy(), "stability", "halves of the rows to repeat the selection on, 0 for none.", TypeConverters.toInt
+    )
+    options: Param[dict[str, Any]] = Param(Params._dummy(), "options", "the method's own settings.", _mapping)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._setDefault(
+            method="distil",
+            positive=LabelRule.positive,
+            negative=LabelRule.negative,
+            unlabelled=LabelRule.unlabelled,
+            categorical=Request.categorical,
+            seed=Request.seed,
+            bins=Request.bins,
+            binning=Request.binning,
+            maxCategories=Request.max_categories,
+            missing=Request.missing,
+            copies=Request.copies,
+            pairMemoryMb=Request.pair_memory_mb,
+            stability=Request.stability,
+        )
+
+    def _request(self, include: list[str], categorical: list[str]) -> Request:
+        given = {field: self.getOrDefault(name) for name, field in _FIELDS.items() if self.isDefined(name)}
+        values = [several(self.getOrDefault(name)) for name in ("positive", "negative", "unlabelled")]
+        categorical = [*self.getOrDefault("categorical"), *categorical]
+        return Request.of(LabelRule(self.getLabelCol(), *values), include=include, categorical=categorical, **given)
+
+    def getMethod(self) -> str:
+        return self.getOrDefault(self.method)
+
+    def getK(self) -> int | str | None:
+        return self.getOrDefault(self.k) if self.isDefined(self.k) else None
+
+    def setFeaturesCol(self, value: str) -> Self:
+        return self._set(featuresCol=value)
+
+    def setOutputCol(self, value: str) -> Self:
+        return self._set(outputCol=value)

@@ -1,0 +1,1 @@
+"""Experiments of Han & Shen 2016 (PUFS)."""

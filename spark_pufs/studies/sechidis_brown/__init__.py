@@ -1,0 +1,1 @@
+"""Experiments of Sechidis & Brown 2017."""

@@ -1,0 +1,1 @@
+"""Experiments of Uchikoshi & Akimoto (FSCPU)."""

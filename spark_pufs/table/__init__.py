@@ -1,0 +1,1 @@
+"""The checked, binned, packed table, and counts of it on demand."""

@@ -1,0 +1,127 @@
+"""Text columns for methods that read numbers: the same bits on both engines, and no advantage for text that tells
+nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spark_pufs import select
+from spark_pufs.engines.local import LocalEngine
+from spark_pufs.request import Request
+from spark_pufs.run.execution import select_with
+from spark_pufs.selectors.registry import METHODS
+from spark_pufs.types import LabelRule
+from support.places import PLACES, Placed, Table
+
+ROWS = 600
+LABEL = LabelRule("label")
+READS_NUMBERS = [name for name, method in METHODS.items() if method.numeric_only and not method.drops_text]
+DROPS = [name for name, method in METHODS.items() if method.drops_text]
+QUICK: dict[str, dict[str, Any]] = {
+    "dt-rfe": {"trees": 5},
+    "lgbm-opt": {"evaluations": 2, "search": "paper", "classifier": "hist-gradient-boosting"},
+    "es-mcrfs": {"steps": 5, "trees": 3},
+    "fw-semifs": {"samplings": 2},
+    "fscpu": {"generations": 1, "generation_size": 16},
+    "fscpu-mi": {"generations": 1, "generation_size": 16},
+}
+
+
+def mixed(seed: int = 3) -> Table:
+    """``kind`` tells the class by its levels, some of them rare or missing; ``noise`` is text that tells nothing."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(ROWS) < 0.3
+    X = rng.normal(size=(ROWS, 3)) + y[:, None] * [2, 0, 0]
+    level = np.where(rng.random(ROWS) < 0.15, rng.integers(0, 5, ROWS), np.where(y, rng.integers(0, 2, ROWS), 3))
+    kind = [None if i % 41 == 0 else f"level {value}" for i, value in enumerate(level)]
+    columns: dict[str, tuple[str, list[Any]]] = {
+        "kind": ("string", kind),
+        "f0": ("double", X[:, 0].tolist()),
+        "noise": ("string", [f"n{value}" for value in rng.integers(0, 60, ROWS)]),
+        "f1": ("double", [None if i % 17 == 0 else v for i, v in enumerate(X[:, 1].tolist())]),
+        "f2": ("double", X[:, 2].tolist()),
+        "label": ("int", (y & (rng.random(ROWS) < 0.5)).astype(int).tolist()),
+    }
+    return Table(columns)
+
+
+MIXED = mixed()
+
+
+def asked(method: str, **more: Any) -> Request:
+    return Request(LABEL, method, k=2, options=QUICK.get(method, {}) | more)
+
+
+@pytest.mark.parametrize("method", ["k-best", "prfs", "lasso", "pufs"])  # passes over all rows, and samples of them
+@pytest.mark.parametrize("anywhere", [PLACES[1], PLACES[2], PLACES[5], PLACES[7]], indirect=True)
+def test_same_bits_anywhere(anywhere: Placed, method: str) -> None:
+    found = select_with(anywhere(MIXED), asked(method))
+    expected = select_with(LocalEngine(MIXED.pandas()), asked(method))
+    assert found.features == expected.features
+    assert found.warnings == expected.warnings
+
+
+@pytest.mark.parametrize("method", ["lasso", "semifs"])
+@pytest.mark.parametrize("anywhere", [PLACES[2], PLACES[5]], indirect=True)
+def test_a_sample_has_the_same_bits_too(anywhere: Placed, method: str) -> None:
+    found = select_with(anywhere(MIXED), asked(method, rows=150))
+    assert found.features == select_with(LocalEngine(MIXED.pandas()), asked(method, rows=150)).features
+
+
+@pytest.mark.parametrize("method", READS_NUMBERS)
+def test_every_method_that_reads_numbers_sees_text(method: str) -> None:
+    frame = MIXED.pandas()
+    found = select_with(LocalEngine(frame), asked(method))
+    assert sorted(f.name for f in found.features) == ["f0", "f1", "f2", "kind", "noise"]
+    assert found.dropped == {}
+    assert not [warning for warning in found.warnings if "not seen" in warning]
+
+
+@pytest.mark.parametrize("method", DROPS)
+def test_what_was_not_seen_is_said_first(method: str) -> None:
+    frame = MIXED.pandas().assign(f2=lambda t: t["f2"].where(t.index > 3, np.inf))  # which is a warning too
+    found = select_with(LocalEngine(frame), asked(method))
+    assert found.warnings[0] == f"{method} reads numbers: 2 text columns were not seen: kind, noise."
+    assert len(found.warnings) > 1
+    assert found.dropped["kind"] == f"text, and {method} reads numbers"
+    one = select_with(LocalEngine(frame.drop(columns="noise")), asked(method))
+    assert one.warnings[0] == f"{method} reads numbers: 1 text column was not seen: kind."
+
+
+@pytest.mark.parametrize("method", ["k-best", "lasso", "prfs", "semifs"])
+def test_text_that_tells_is_chosen_and_text_that_does_not_is_not(method: str) -> None:
+    chosen = [
+        set(select(mixed(seed).pandas(), label="label", method=method, k=2, **QUICK.get(method, {})).names)
+        for seed in range(8)
+    ]
+    assert sum("kind" in names for names in chosen) >= 7
+    assert sum("noise" in names for names in chosen) <= 1
+
+
+def test_two_levels_are_as_good_as_a_number() -> None:
+    frame = MIXED.pandas().drop(columns=["kind", "noise"])
+    flag = frame["f0"] > 1
+    text, number = frame.assign(flag=np.where(flag, "yes", "no")), frame.assign(flag=flag.astype(float))
+    for method in ("prfs", "lasso"):
+        one, other = (select(t, label="label", method=method, k=2) for t in (text, number))
+        assert one.names == other.names
+        assert one.scores == pytest.approx(other.scores)
+
+
+def test_an_all_text_table_can_be_selected_from() -> None:
+    frame = MIXED.pandas()[["kind", "noise", "label"]]
+    assert select(frame, label="label", method="prfs", k=1).names == ["kind"]
+
+
+def test_names_of_levels_tell_nothing() -> None:
+    frame = MIXED.pandas()
+    levels = sorted(frame["kind"].dropna().unique())
+    renamed = frame.assign(kind=frame["kind"].map(dict(zip(levels, reversed([*"abcde"]), strict=True))))
+    for method in ("k-best", "prfs", "semifs"):
+        one, other = (select(t, label="label", method=method, k=2) for t in (frame, renamed))
+        assert one.names == other.names
+        assert pd.Series(one.scores).round(9).tolist() == pd.Series(other.scores).round(9).tolist()

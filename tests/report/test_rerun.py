@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_pufs import select
+from spark_pufs.jobs.config import load_config, parse
+from spark_pufs.report.rerun import python_call, yaml_config
+from spark_pufs.request import Request
+from spark_pufs.types import LabelRule
+
+TABLE = pd.DataFrame(
+    {
+        'it\'s "a" <b>\n': [1, 2, 3, 4] * 25,
+        "b": [3, 3, 4, 4] * 25,
+        "c: 1": ["x", "y"] * 50,
+        "d": range(100),
+        "s": [1, 0, None, -1] * 25,
+    }
+)
+CALLS: dict[str, dict[str, Any]] = {
+    "defaults": {"negative": -1},
+    "all": {"negative": -1, "k": "all", "stability": 2},
+    "a budget": {"negative": -1, "budget": 2.5},
+    "a budget and a proposal": {"negative": -1, "budget": 2.5, "k": "auto"},
+    "names": {"negative": [-1], "features": ["b", "c*", "it's*"], "must": ['it\'s "a" <b>\n'], "never": ["b"]},
+    "bounds": {"negative": -1, "k": 2, "budget": 3.5, "costs": {"b": 0.5, "c: 1": 2}, "prior": (0.1, 0.4)},
+    "values": {"positive": [1, -1], "unlabelled": "*", "method": "mim", "seed": 9, "bins": 3, "keep": ["d"]},
+    "options": {"negative": -1, "method": "semi-iamb", "alpha": 0.2, "prior": 0.3, "binning": "equal-frequency"},
+    "a search": {"unlabelled": "*", "method": "fscpu", "k": 1, "clusters": 2, "generation_size": 16, "generations": 1},
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_call_and_the_file_ask_for_the_same_again(name: str, tmp_path: Path) -> None:
+    selection = select(TABLE, label="s", **CALLS[name])
+    call = ast.parse(python_call(selection.request)).body[0].value  # type: ignore[attr-defined]
+    again = select(TABLE, **{word.arg: ast.literal_eval(word.value) for word in call.keywords})
+    assert again.fingerprint == selection.fingerprint
+    assert again.names == selection.names
+    (tmp_path / "config.yaml").write_text(yaml_config(selection.request), encoding="utf-8")
+    assert load_config(tmp_path / "config.yaml").request().as_dict() == selection.request
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
+def test_any_name_survives_the_file(name: str) -> None:
+    request = Request(LabelRule(name), "mim", must=(name,), costs={name: 2.0})
+    assert parse(yaml.safe_load(yaml_config(request.as_dict()))).request() == request

@@ -1,0 +1,79 @@
+"""The default on tables that fooled counts: noise with many levels, outliers, sentinels, copies, no signal at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from spark_pufs import PufsWarning, select
+
+ROWS = 1_500
+
+
+def flows(seed: int = 0) -> pd.DataFrame:
+    """Two columns tell the class, one in text; 40 rows are labelled."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(ROWS) < 0.15
+    frame = pd.DataFrame(rng.normal(size=(ROWS, 6)), columns=list("abcdef"))
+    frame["a"] += 1.8 * y
+    frame["kind"] = np.where(rng.random(ROWS) < 0.1 + 0.6 * y, "x", rng.choice(["u", "v", "w"], ROWS))
+    label = np.zeros(ROWS, int)
+    label[rng.choice(np.flatnonzero(y), 40, replace=False)] = 1
+    return frame.assign(label=label)
+
+
+def test_it_is_the_default_and_finds_numbers_and_text() -> None:
+    found = select(flows(), label="label", k=2)
+    assert found.method == "distil"
+    assert set(found.names) == {"a", "kind"}
+    assert found.details["teacher"]["better_than_chance"]
+
+
+@pytest.mark.parametrize("levels", [10, 30, 1000])
+def test_random_text_is_not_chosen(levels: int) -> None:
+    rng = np.random.default_rng(levels)
+    noisy = flows().assign(noise=[f"v{i}" for i in rng.integers(0, levels, ROWS)])
+    assert set(select(noisy, label="label", k=2).names) == {"a", "kind"}
+
+
+@pytest.mark.parametrize("value", [99.0, 999.0, -999999.0, 1e300])
+def test_one_extreme_value_changes_nothing(value: float) -> None:
+    plain, odd = flows(), flows()
+    top = int(odd["b"].idxmax() if value > 0 else odd["b"].idxmin())
+    odd.loc[top, "b"] = value
+    before, after = (select(frame, label="label", k=2, seed=3) for frame in (plain, odd))
+    assert [(f.name, f.score) for f in before.features] == [(f.name, f.score) for f in after.features]
+
+
+def test_a_monotone_transform_changes_nothing() -> None:
+    bent = flows().assign(a=lambda t: np.exp(t["a"]), c=lambda t: t["c"] ** 3)
+    before, after = (select(frame, label="label", k=2) for frame in (flows(), bent))
+    assert [(f.name, f.score) for f in before.features] == [(f.name, f.score) for f in after.features]
+
+
+def test_copies_are_not_chosen_together() -> None:
+    copied = flows().assign(a2=lambda t: t["a"], a4=lambda t: t["a"])
+    assert set(select(copied, label="label", k=2).names) == {"a", "kind"}
+
+
+def test_on_noise_it_says_so() -> None:
+    rng = np.random.default_rng(5)
+    noise = pd.DataFrame(rng.normal(size=(800, 6)), columns=list("abcdef")).assign(label=np.arange(800) < 30)
+    with pytest.warns(PufsWarning, match="No better than chance"):
+        found = select(noise, label="label", positive=True, unlabelled=False, k=2)
+    assert "No better than chance" in str(found)
+
+
+def test_consensus_brings_its_errors_and_its_stability() -> None:
+    found = select(flows(), label="label", method="consensus", k=2, bags=4, trees=20)
+    assert set(found.names) == {"a", "kind"}
+    assert found.details["stability"]["runs"] == 4
+    assert all(f.standard_error >= 0 for f in found.features)
+    assert "of 4 bags" in found.features[0].notes
+
+
+def test_a_few_labels_are_enough_to_be_told() -> None:
+    few = flows()
+    few.loc[few.index[few["label"] == 1][3:], "label"] = 0
+    assert len(select(few, label="label", k=2).names) == 2

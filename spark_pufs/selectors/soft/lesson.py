@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
-from spark_pufs.core.soft.distillation import Teaching, assumed_prior, teaching_of
+from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
-from spark_pufs.core.soft.teacher import fit_fold, folds_of
+from spark_pufs.core.soft.folds import HashedFolds
+from spark_pufs.core.soft.teacher import fit_fold
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
 from spark_pufs.types import LABELLED_POSITIVE, Bins
@@ -27,7 +28,8 @@ SAMPLE_MB = 64  # float64 values of the sample, whatever number of rows is asked
 class Lesson:
     """``codes`` (D, n) and ``label`` (n,) states; row i of the codes is feature ``place[i]`` of the table.
 
-    ``note``: which rows they are, for the user.
+    ``prior``, ``hidden``: share of positives in the table, and among its unlabelled rows. ``note``: which rows they
+    are, for the user.
     """
 
     codes: Codes
@@ -35,6 +37,7 @@ class Lesson:
     bins: tuple[Bins, ...]
     place: NDArray[np.intp]
     prior: float
+    hidden: float
     note: str
 
     @property
@@ -75,6 +78,7 @@ def draw_lesson(task: Task, rows: int) -> Lesson:
         tuple(bins[i] for i in columns),
         place,
         prior,
+        hidden_share(prior, labels),
         taken(len(picked), task),
     )
 
@@ -93,8 +97,8 @@ def teach(task: Task, lesson: Lesson, folds: int, trees: int) -> Teaching:
 def teach_fold(shared: State, unit: State) -> State:
     """What models of all other folds say, ``scores`` (3, m), of the ``rows`` (m,) of one fold."""
     codes, positive = shared["codes"], shared["label"] == LABELLED_POSITIVE
-    fold = folds_of(codes, positive, unit["folds"], unit["seed"])
-    test = fold == unit["fold"]
+    folds = HashedFolds.of(codes, positive, unit["folds"], unit["seed"])
+    test = folds.lesson_fold(codes, positive) == unit["fold"]
     encoding = Encoding.from_state(shared)
     models = fit_fold(codes[:, ~test], positive[~test], encoding, unit["trees"], unit["seed"] + unit["fold"])
     rows = np.flatnonzero(test)

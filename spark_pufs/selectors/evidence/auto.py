@@ -9,7 +9,7 @@ flagship is run alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from spark_pufs.core.evidence.classifier import CLASSIFIERS
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.selectors.base import Method, Option, Outcome, Task, read_options
+from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.comparison import (
     CHANCE,
@@ -31,7 +31,7 @@ from spark_pufs.selectors.evidence.comparison import (
 )
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
-from spark_pufs.selectors.options import one_of, whole
+from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
 from spark_pufs.table.pu_table import unseen_text
 
@@ -52,6 +52,21 @@ CLEARLY = 2.0  # standard errors that make a difference clear
 MUCH = 0.02  # of PU-AUC: a loss against all features that is told
 
 
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
+
+
+@dataclass(frozen=True)
+class AutoOptions(Options):
+    """Options of auto: what is compared, and how."""
+
+    methods: Sequence[str] = option(CANDIDATES, "names of methods", _are_names)
+    folds: int = whole(5, 2, 20)
+    repeats: int = whole(1, 1, 20)
+    rows: int = whole(3_000, 100)
+    classifier: str = one_of("auto", *CLASSIFIERS)
+
+
 @dataclass(frozen=True)
 class Choice:
     """The methods to run, best first (more than one: average them), and why; the verdict in one line."""
@@ -68,10 +83,11 @@ def method(family: Mapping[str, Method]) -> Method:
     def run(task: Task) -> Outcome:
         from spark_pufs.selectors.registry import method_named
 
-        for name in task.options["methods"]:
+        options = task.options_as(AutoOptions)
+        for name in options.methods:
             method_named(name)
-        protocol = EvaluationProtocol(*(task.options[name] for name in ("folds", "repeats", "rows", "classifier")))
-        candidates = [Candidate(name, QUICK.get(name, {})) for name in task.options["methods"]]
+        protocol = EvaluationProtocol(options.folds, options.repeats, options.rows, options.classifier)
+        candidates = [Candidate(name, QUICK.get(name, {})) for name in options.methods]
         chance = Candidate(FLAGSHIP, QUICK[FLAGSHIP], redrawn=True)
         try:
             comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
@@ -87,7 +103,7 @@ def method(family: Mapping[str, Method]) -> Method:
         "some dozens of short selections on a bounded sample, then the chosen one",
         "you do not know which method fits",
         run,
-        _OPTIONS,
+        AutoOptions,
         own_size=True,
     )
 
@@ -264,16 +280,3 @@ def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Ou
     }
     warnings = tuple(warning for one in outcomes for warning in one.warnings)
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
-
-
-_OPTIONS = {
-    "methods": Option(CANDIDATES, "names of methods", _are_names),
-    "folds": whole(5, 2, 20),
-    "repeats": whole(1, 1, 20),
-    "rows": whole(3_000, 100),
-    "classifier": one_of("auto", *CLASSIFIERS),
-}

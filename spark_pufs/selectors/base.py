@@ -144,7 +144,12 @@ class Method:
         False  # reads numbers, and its model holds no encoding: text columns are left out, and said first
     )
     own_size: bool = False  # decides the number of features itself where none is asked for
+    stepwise: bool = False  # a score is given the features chosen before
+    makes_clusters: bool = False  # its details hold a cluster model, from which likely positives are told
+    needs_negatives: bool = False  # cannot do without rows labelled negative
+    needs_prior: bool = False  # has to be told the share of positives
     binning: Binning = "equal-frequency"  # where none is asked for
+    trial_options: Mapping[str, Any] = field(default_factory=dict)  # short work, where folds only rank the methods
 
     def __post_init__(self) -> None:
         options_of(self.options_class)  # an option without a rule is found where the method is declared

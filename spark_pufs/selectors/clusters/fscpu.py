@@ -349,6 +349,8 @@ METHODS = (
         FscpuOptions,
         numeric_only=True,
         drops_text=True,
+        makes_clusters=True,
+        trial_options={"generations": 6},
     ),
     Method(
         "fscpu-mi",
@@ -360,5 +362,6 @@ METHODS = (
         FscpuOptions,
         numeric_only=True,
         drops_text=True,
+        makes_clusters=True,
     ),
 )

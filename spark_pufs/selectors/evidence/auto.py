@@ -35,17 +35,10 @@ from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
 from spark_pufs.table.pu_table import unseen_text
 
-__all__ = ["CANDIDATES", "Choice", "choose", "method"]
+__all__ = ["CANDIDATES", "METHODS", "Choice", "choose"]
 
-# In the order of preference among equals. Trials of the slow ones are short: the folds only have to rank the methods.
-# FSCPU is not among them: its trials alone would take longer than all else.
+# In the order of preference among equals. FSCPU is not among them: its trials alone would take longer than all else.
 CANDIDATES = ("distil", "semi-jmi", "semi-mim")
-QUICK: Mapping[str, Mapping[str, Any]] = {
-    "distil": {"trees": 20, "folds": 3},
-    "consensus": {"bags": 2, "trees": 20, "folds": 3},
-    "fscpu": {"generations": 6},
-    "dt-rfe": {"trees": 50, "step": 5},
-}
 FLAGSHIP = "distil"  # heard in any case where it is a candidate and not clearly worse; alone where labels are too few
 ALIKE = 1.0  # standard errors within which methods cannot be told apart
 CLEARLY = 2.0  # standard errors that make a difference clear
@@ -77,35 +70,25 @@ class Choice:
     warnings: tuple[str, ...] = ()
 
 
-def method(family: Mapping[str, Method]) -> Method:
-    """``auto`` over the methods in ``family``."""
+def _auto(task: Task) -> Outcome:
+    """Compare, choose, run what was chosen."""
+    options = task.options_as(AutoOptions)
+    flagship, *methods = _named((FLAGSHIP, *options.methods))
+    protocol = EvaluationProtocol(options.folds, options.repeats, options.rows, options.classifier)
+    candidates = [Candidate(one.name, one.trial_options) for one in methods]
+    chance = Candidate(flagship.name, flagship.trial_options, redrawn=True)
+    try:
+        comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
+    except TooFewLabels:
+        return _run(task, _by_labels(task), {})
+    choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
+    return _run(task, choice, {"comparison": comparison.as_dict()})
 
-    def run(task: Task) -> Outcome:
-        from spark_pufs.selectors.registry import method_named
 
-        options = task.options_as(AutoOptions)
-        for name in options.methods:
-            method_named(name)
-        protocol = EvaluationProtocol(options.folds, options.repeats, options.rows, options.classifier)
-        candidates = [Candidate(name, QUICK.get(name, {})) for name in options.methods]
-        chance = Candidate(FLAGSHIP, QUICK[FLAGSHIP], redrawn=True)
-        try:
-            comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
-        except TooFewLabels:
-            return _run(task, family, _by_labels(task), {})
-        choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
-        return _run(task, family, choice, {"comparison": comparison.as_dict()})
+def _named(names: Sequence[str]) -> list[Method]:
+    from spark_pufs.selectors.registry import method_named  # which names this module's own method too
 
-    return Method(
-        "auto",
-        "Average the methods that held-out labels cannot tell apart, compared with all features and with chance",
-        "labels depend on the class alone (SCAR)",
-        "some dozens of short selections on a bounded sample, then the chosen one",
-        "you do not know which method fits",
-        run,
-        AutoOptions,
-        own_size=True,
-    )
+    return [method_named(name) for name in names]
 
 
 def _by_labels(task: Task) -> Choice:
@@ -185,10 +168,11 @@ def _within(comparison: Comparison, best: str, other: str, errors: float) -> boo
     return gap <= errors * error
 
 
-def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapping[str, Any]) -> Outcome:
+def _run(task: Task, choice: Choice, details: Mapping[str, Any]) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
-    task, sizes, warnings = _sized(task, family[choice.methods[0]])
-    outcomes = [_outcome(task, family[name]) for name in choice.methods]
+    chosen = _named(choice.methods)
+    task, sizes, warnings = _sized(task, chosen[0])
+    outcomes = [_outcome(task, one) for one in chosen]
     shown = " + ".join(choice.methods)
     choice_facts = {
         "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict}
@@ -280,3 +264,17 @@ def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Ou
     }
     warnings = tuple(warning for one in outcomes for warning in one.warnings)
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
+
+
+METHODS = (
+    Method(
+        "auto",
+        "Average the methods that held-out labels cannot tell apart, compared with all features and with chance",
+        "labels depend on the class alone (SCAR)",
+        "some dozens of short selections on a bounded sample, then the chosen one",
+        "you do not know which method fits",
+        _auto,
+        AutoOptions,
+        own_size=True,
+    ),
+)

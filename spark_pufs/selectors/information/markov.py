@@ -240,6 +240,7 @@ METHODS = (
         _blanket(_listwise, lambda choice: on_surrogate("labelled")),
         BlanketOptions,
         own_size=True,
+        needs_negatives=True,
     ),
     Method(
         "pairwise-iamb",
@@ -250,5 +251,6 @@ METHODS = (
         _blanket(_pairwise, lambda choice: pairwise),
         BlanketOptions,
         own_size=True,
+        needs_negatives=True,
     ),
 )

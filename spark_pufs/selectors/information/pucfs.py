@@ -208,6 +208,7 @@ METHODS = (
         _run(_point),
         PucfsOptions,
         own_size=True,
+        needs_prior=True,
     ),
     Method(
         "apucfs",

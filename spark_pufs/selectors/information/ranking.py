@@ -210,6 +210,7 @@ METHODS = (
         "counts over all rows in one pass, with a few hundred labelled rows",
         _rank(JMI, semi_choice),
         RankingOptions,
+        stepwise=True,
     ),
     Method(
         "mim",
@@ -228,6 +229,7 @@ METHODS = (
         "a baseline; tends to choose independent noise when labels are few",
         _mrmr,
         MrmrOptions,
+        stepwise=True,
     ),
     Method(
         "jmi",
@@ -237,6 +239,7 @@ METHODS = (
         "a baseline; equals semi-jmi where only positives are labelled",
         _rank(JMI, plain_choice),
         RankingOptions,
+        stepwise=True,
     ),
     Method(
         "cmim",
@@ -246,6 +249,7 @@ METHODS = (
         "strongly redundant features",
         _rank(CMIM, plain_choice),
         RankingOptions,
+        stepwise=True,
     ),
     Method(
         "mint",
@@ -255,5 +259,7 @@ METHODS = (
         "semi-supervised data with labelled negatives",
         _rank(MINT, _labelled_only),
         CountingOptions,
+        stepwise=True,
+        needs_negatives=True,
     ),
 )

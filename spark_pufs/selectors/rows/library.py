@@ -111,5 +111,6 @@ METHODS = (
         _forest,
         ForestOptions,
         numeric_only=True,
+        trial_options={"trees": 50, "step": 5},
     ),
 )

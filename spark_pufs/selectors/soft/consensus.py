@@ -145,5 +145,6 @@ METHODS = (
         "an answer with its errors and its stability; tables on which methods disagree",
         _consensus,
         ConsensusOptions,
+        trial_options={"bags": 2, "trees": 20, "folds": 3},
     ),
 )

@@ -118,5 +118,6 @@ METHODS = (
         "the default: best on real tables, with few labels, any types, outliers and noise columns",
         _distil,
         DistilOptions,
+        trial_options={"trees": 20, "folds": 3},
     ),
 )

@@ -126,6 +126,7 @@ def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict
     """All phases of one table, on one packed copy."""
     from spark_pufs.request import Request
     from spark_pufs.run.execution import IN_PROCESS, prepare
+    from spark_pufs.selectors.base import read_options
     from spark_pufs.selectors.registry import method_named
     from spark_pufs.selectors.task import make_task
     from spark_pufs.spark.engine import SparkEngine
@@ -145,8 +146,9 @@ def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict
     found: dict[str, float] = {}
     facts: dict[str, Any] = {}
     for name in methods:
-        options = first.options if name == "fscpu" else {"surrogate": "auto"}
-        outcome = method_named(name).run(replace(first, request=replace(request, method=name), options=options))
+        method = method_named(name)
+        options = first.options if name == "fscpu" else read_options(method, {})
+        outcome = method.run(replace(first, request=replace(request, method=name), options=options))
         clock.end("ranking" if name != "fscpu" else "other")
         found[name] = sum(plan.features[i].startswith("relevant") for i in outcome.chosen[:K]) / RELEVANT
         wanted = ("generations", "unconverged", "sample_rows", "lift", "stopped", "screened")

@@ -18,7 +18,7 @@ from spark_pufs.run.execution import check_table, compare_with, identifiers, lab
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
-from spark_pufs.selectors.registry import METHODS
+from spark_pufs.selectors.registry import METHODS, no_clusters
 from spark_pufs.types import LabelRule
 
 if TYPE_CHECKING:
@@ -229,8 +229,7 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     request = selection.request
     wanted = tuple(map(str, several(keep))) or tuple(request["keep"])
     if "model" not in selection.details:
-        found = f"method '{selection.method}' makes no clusters"
-        raise ConfigError(Fault("Likely positives", found, "Use fscpu or fscpu-mi."))
+        raise ConfigError(no_clusters("Likely positives", selection.method))
     model = ClusterModel.from_dict(selection.details["model"])
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]

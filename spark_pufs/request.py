@@ -12,12 +12,14 @@ from spark_pufs.core.counting.bins import MAX_LEVELS
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.types import LabelRule, column_name
 
-__all__ = ["Binning", "Copies", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
+__all__ = ["DEFAULT_METHOD", "Binning", "Copies", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
 
 Binning = Literal["auto", "equal-width", "equal-frequency"]  # auto: as the method does best
 Copies = Literal["one", "all"]  # of columns that are equal in every row: choose from one, or from all
 Missing = Literal["value", "error"]
 Prior = float | tuple[float, float]
+
+DEFAULT_METHOD = "distil"
 
 # Fields that hold names or patterns, of which a user may give one or many.
 _NAMES = ("include", "exclude", "keep", "categorical", "must", "never")
@@ -178,7 +180,7 @@ def _names(names: list[str]) -> str:
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("label", "the name of a column", _is_text, "confirmed"),
-    ("method", "the name of a method", _is_text, "distil"),
+    ("method", "the name of a method", _is_text, DEFAULT_METHOD),
     *(
         (option, "names of columns or patterns of them", _are_texts, "id*")
         for option in ("features", *_NAMES)

@@ -27,10 +27,10 @@ class CompareSection(Section):
     """What is compared, and how."""
 
     methods: list[str | dict[str, Any]] = Field(default=list(CANDIDATES), min_length=1)
-    folds: int = 5
-    repeats: int = 2
-    rows: int = 10_000
-    classifier: str = "auto"
+    folds: int = EvaluationProtocol.folds
+    repeats: int = EvaluationProtocol.repeats
+    rows: int = EvaluationProtocol.rows
+    classifier: str = EvaluationProtocol.classifier
 
 
 class CompareConfig(RunConfig):
@@ -48,7 +48,7 @@ class CompareConfig(RunConfig):
 def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what: None) -> str:
     """Compare, write comparison.json and comparison.md; what to tell the user."""
     settings = config.compare
-    protocol = EvaluationProtocol(settings.folds, settings.repeats, settings.rows, settings.classifier)
+    protocol = EvaluationProtocol(**settings.model_dump(exclude={"methods"}))
     candidates = [candidate(one) for one in settings.methods]
     folder = RunFolder(config.output.path)
     with held(folder):

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.jobs.plain_yaml import NotPlain, read_yaml
 from spark_pufs.masking import MASK, is_secret, masked_settings, places_masked
-from spark_pufs.request import Request
+from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
 
 __all__ = [
@@ -79,7 +79,7 @@ class SelectConfig(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    method: str = "distil"
+    method: str = DEFAULT_METHOD
 
 
 class OutputConfig(Section):
@@ -131,9 +131,8 @@ class RunConfig(Section):
         return Request.of(rule, **columns, **common, options=given)
 
 
-_COMMON = {field.name for field in fields(Request)} - {
-    "label", "include", "exclude", "keep", "categorical", "options", "propose_k",
-}  # fmt: skip
+# Fields of a request that are keys of ``select``: all that no other section holds and users give by that name.
+_COMMON = {field.name for field in fields(Request)} - {"label", "options", "propose_k", *FeaturesConfig.model_fields}
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:

@@ -24,6 +24,8 @@ from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.rundir.mlflow_logging import Tracking
 from spark_pufs.selection import Selection
+from spark_pufs.selectors.clusters.fscpu import FscpuOptions
+from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
@@ -34,7 +36,6 @@ __all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
-SEARCHES = ("fscpu", "fscpu-mi")  # of clusters
 
 log = logging.getLogger("spark_pufs")
 
@@ -116,11 +117,11 @@ def _done(config: RunConfig, plan: Plan, folder: RunFolder, keeper: FolderKeeper
 def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
     """The cluster assumption on the features of a configuration, before any search; what to tell the user.
 
-    Rows are clustered as ``fscpu`` would do it, with its settings where it is the method.
+    Rows are clustered as ``fscpu`` would do it, with its settings where the method has the same.
     """
     asked = config.request()
     check(asked)
-    options = asked.options if asked.method in SEARCHES else {}
+    options = asked.options if method_named(asked.method).options_class is FscpuOptions else {}
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
         return str(check_table(engine, request))
@@ -163,9 +164,8 @@ def _check_likely(config: RunConfig) -> None:
     if not config.output.likely_positives:
         return
     setting = "Setting 'output.likely_positives'"
-    if config.select.method not in SEARCHES:
-        fault = Fault(setting, f"method '{config.select.method}' makes no clusters", "Use fscpu or fscpu-mi.")
-        raise ConfigError(fault)
+    if not method_named(config.select.method).makes_clusters:
+        raise ConfigError(no_clusters(setting, config.select.method))
     if not config.features.keep:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
+from spark_pufs.selectors.registry import METHODS
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
@@ -37,7 +38,6 @@ FEW_LABELS = 30
 ALIKE = 0.02  # a difference of shares too small to speak of
 ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows little
 TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
-_STEPWISE = ("semi-jmi", "jmi", "mrmr", "cmim", "mint")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -177,7 +177,8 @@ def score_words(selection: Selection) -> str:
             "A score is a feature's effect on how well clusters gather the labelled rows: above 0 it does more than "
             "the mean feature; the unit is the spread over all features. Theta is the probability the search gives it."
         )
-    steps = "; each is scored given those chosen before it" if selection.method in _STEPWISE else ""
+    method = METHODS.get(selection.method)
+    steps = "; each is scored given those chosen before it" if method and method.stepwise else ""
     return f"The higher the score, the more a feature tells{steps}."
 
 

@@ -33,7 +33,7 @@ from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
-from spark_pufs.selectors.clusters.fscpu import check_counts, count_clusters, mixture_settings
+from spark_pufs.selectors.clusters.fscpu import FscpuOptions, check_counts, count_clusters, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
 from spark_pufs.selectors.evidence.resampling import resampled, stability_dict
 from spark_pufs.selectors.evidence.sizes import sized
@@ -180,9 +180,10 @@ def check_table(engine: Engine, request: Request) -> ClusterCheck:
     labelled rows."""
     plan = prepare(engine, replace(request, copies="all"))  # the columns that were asked for, all of them
     task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
-    rows, cleaning = draw_sample(task, rows_in(task.options["sample_mb"], task))
+    options = task.options_as(FscpuOptions)
+    rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
     everything = np.ones(len(plan.features), np.bool_)
-    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(task.options))
+    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
     return check_counts(counted, request.seed)
 
 

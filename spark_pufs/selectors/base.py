@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,11 @@ from spark_pufs.core.schema import match
 from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
+from spark_pufs.selectors.options import Option, Options, options_of
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
 
-__all__ = ["COMMON", "Limits", "Method", "Option", "Outcome", "Task", "limits_of", "read_options"]
+__all__ = ["COMMON", "Limits", "Method", "Outcome", "Task", "limits_of", "read_options"]
 
 # What a user may give besides a method's own options: fields of a request by the names they have in ``select``.
 _RENAMED = {
@@ -36,16 +37,9 @@ _ELSEWHERE = {
 }
 COMMON = tuple(name for field in fields(Request) for name in _RENAMED.get(field.name, (field.name,)))
 
+Own = TypeVar("Own", bound=Options)
+
 _ROUNDING = 1e-12  # costs of 0.1, 0.1 and 0.1 fit a budget of 0.3
-
-
-@dataclass(frozen=True)
-class Option:
-    """A setting of one method: its default, what it may be, and a test of that."""
-
-    default: Any
-    what: str
-    ok: Callable[[Any], bool]
 
 
 @dataclass(frozen=True)
@@ -93,11 +87,17 @@ class Task:
     counter: Counter
     limits: Limits
     request: Request
-    options: Mapping[str, Any]
+    options: Options
     engine: Engine
     in_process: InProcess
     keeper: Keeper = field(default_factory=NoKeeper)
     note: Callable[[str], None] = lambda what: None
+
+    def options_as(self, kind: type[Own]) -> Own:
+        """The options as the class that the method declared, or a base of it."""
+        if not isinstance(self.options, kind):
+            raise TypeError(f"expected options of {kind.__name__}, got {type(self.options).__name__}")
+        return self.options
 
 
 @dataclass(frozen=True)
@@ -138,18 +138,32 @@ class Method:
     cost: str
     use_when: str
     run: Callable[[Task], Outcome]
-    options: Mapping[str, Option] = field(default_factory=dict)
+    options_class: type[Options] = Options
     numeric_only: bool = False  # reads numbers: text columns come to it as numbers, one per level
     drops_text: bool = (
         False  # reads numbers, and its model holds no encoding: text columns are left out, and said first
     )
     own_size: bool = False  # decides the number of features itself where none is asked for
+    stepwise: bool = False  # a score is given the features chosen before
+    makes_clusters: bool = False  # its details hold a cluster model, from which likely positives are told
+    needs_negatives: bool = False  # cannot do without rows labelled negative
+    needs_prior: bool = False  # has to be told the share of positives
     binning: Binning = "equal-frequency"  # where none is asked for
+    trial_options: Mapping[str, Any] = field(default_factory=dict)  # short work, where folds only rank the methods
+
+    def __post_init__(self) -> None:
+        options_of(self.options_class)  # an option without a rule is found where the method is declared
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """What each option may be, by name."""
+        return options_of(self.options_class)
 
 
-def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
+def read_options(method: Method, given: Mapping[str, Any]) -> Options:
     """The method's options with defaults filled in; unknown names and bad values are one error."""
-    known = {*method.options, *COMMON}
+    options = method.options
+    known = {*options, *COMMON}
     faults = [
         Fault(
             f"Option '{name}'",
@@ -157,7 +171,7 @@ def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
             did_you_mean(_ELSEWHERE.get(name.lower(), name.lower()), known),
         )
         for name in given
-        if name not in method.options
+        if name not in options
     ]
     faults += [
         Fault(
@@ -165,12 +179,12 @@ def read_options(method: Method, given: Mapping[str, Any]) -> dict[str, Any]:
             f"must be {option.what}, got {given[name]!r}",
             f"The default is {option.default!r}.",
         )
-        for name, option in method.options.items()
+        for name, option in options.items()
         if name in given and not option.ok(given[name])
     ]
     if faults:
         raise ConfigError(faults)
-    return {name: given.get(name, option.default) for name, option in method.options.items()}
+    return method.options_class(**given)
 
 
 def limits_of(request: Request, names: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:

@@ -1,41 +1,97 @@
-"""What a method's settings may be."""
+"""A method's options: a frozen dataclass whose fields say what they may be.
+
+Each field is declared once, with its type, its default and its rule; messages, configuration files and the API page
+read the same declaration.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, TypeVar
 
 import numpy as np
 
 from spark_pufs.request import is_whole
-from spark_pufs.selectors.base import Option
 
-__all__ = ["CORRECTION", "number", "one_of", "whole"]
+__all__ = ["Option", "Options", "chance_correction", "flag", "number", "one_of", "option", "options_of", "whole"]
+
+T = TypeVar("T")
+Word = TypeVar("Word", bound=str)
+
+_RULE = "option"  # the key of a field's metadata that holds its ``Option``
 
 
-def whole(default: int, least: int = 1, most: int | None = None) -> Option:
-    """A whole number of at least ``least``, or from it to ``most``.
+@dataclass(frozen=True)
+class Options:
+    """The options of one method, with every default filled in; a method without options takes this class itself.
 
-    >>> whole(5, 2, 20).what, whole(5, 2, 20).ok(21)
-    ('a whole number from 2 to 20', False)
+    >>> @dataclass(frozen=True)
+    ... class Forest(Options):
+    ...     trees: int = whole(100, least=1)
+    ...     criterion: str = one_of("gini", "gini", "entropy")
+    >>> Forest(trees=5)
+    Forest(trees=5, criterion='gini')
     """
+
+
+@dataclass(frozen=True)
+class Option:
+    """What is known of one option: its default, what it may be, and a test of that."""
+
+    default: Any
+    what: str
+    ok: Callable[[Any], bool]
+
+
+def option(default: T, what: str, ok: Callable[[Any], bool]) -> T:
+    """A field that is ``what`` it says wherever ``ok`` holds. For type checkers it is a value of its default's type."""
+    return field(default=default, metadata={_RULE: Option(default, what, ok)})
+
+
+def whole(default: int, least: int = 1, most: int | None = None) -> int:
+    """A field that is a whole number of at least ``least``, or from it to ``most``."""
     what = f"a whole number of at least {least}" if most is None else f"a whole number from {least} to {most}"
-    return Option(default, what, lambda value: is_whole(value, least, most))
+    return option(default, what, lambda value: is_whole(value, least, most))
 
 
-def number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: bool = True) -> Option:
-    """A number above ``low`` (or from it), up to ``high``."""
+def number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: bool = True) -> float:
+    """A field that is a number above ``low`` (or from it), up to ``high``."""
     what = f"a number {'above' if open_low else 'from'} {low:g}" + (f" up to {high:g}" if high < np.inf else "")
 
     def ok(value: Any) -> bool:
         number = isinstance(value, int | float) and not isinstance(value, bool)
         return number and value <= high and (value > low if open_low else value >= low) and bool(np.isfinite(value))
 
-    return Option(default, what, ok)
+    return option(default, what, ok)
 
 
-def one_of(default: str, *values: str) -> Option:
-    """One of some words."""
-    return Option(default, f"one of {', '.join(values)}", lambda value: value in values)
+def one_of(default: Word, *values: Word) -> Word:
+    """A field that is one of some words."""
+    return option(default, f"one of {', '.join(values)}", lambda value: value in values)
 
 
-CORRECTION = one_of("chance", "chance", "none")  # what is taken off information; none: as papers have it
+def flag(default: bool) -> bool:
+    """A field that is true or false."""
+    return option(default, "true or false", lambda value: isinstance(value, bool))
+
+
+def chance_correction() -> str:
+    """The field ``correction``: what is taken off information; none: as papers have it."""
+    return one_of("chance", "chance", "none")
+
+
+def options_of(kind: type[Options]) -> Mapping[str, Option]:
+    """The options that a class declares, by name, in the order of its fields.
+
+    >>> @dataclass(frozen=True)
+    ... class Forest(Options):
+    ...     trees: int = whole(5, 2, 20)
+    >>> trees = options_of(Forest)["trees"]
+    >>> trees.default, trees.what, trees.ok(21)
+    (5, 'a whole number from 2 to 20', False)
+    """
+    bare = [one.name for one in fields(kind) if _RULE not in one.metadata]
+    if bare:
+        raise TypeError(f"{kind.__name__}: no rule for {', '.join(bare)}. Declare it with whole, number or option.")
+    return {one.name: one.metadata[_RULE] for one in fields(kind)}

@@ -10,14 +10,13 @@ from spark_pufs.selectors.information import markov, pucfs, ranking
 from spark_pufs.selectors.rows import baselines, lgbm_opt, library, prfs, pufs
 from spark_pufs.selectors.soft import consensus, distil
 
-__all__ = ["METHODS", "method_named"]
+__all__ = ["METHODS", "method_named", "no_clusters"]
 
 METHODS: dict[str, Method] = {
     method.name: method
-    for module in (distil, consensus, ranking, markov, fscpu, pucfs, prfs, pufs, library, baselines, lgbm_opt)
+    for module in (distil, consensus, ranking, markov, fscpu, pucfs, prfs, pufs, library, baselines, lgbm_opt, auto)
     for method in module.METHODS
 }
-METHODS["auto"] = auto.method(METHODS)
 
 
 def method_named(name: str) -> Method:
@@ -25,3 +24,13 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise ConfigError(Fault("Option 'method'", f"'{name}' is not a method", did_you_mean(name, METHODS)))
     return METHODS[name]
+
+
+def no_clusters(where: str, method: str) -> Fault:
+    """What is wrong where likely positives are asked of a method that makes no clusters.
+
+    >>> print(no_clusters("Likely positives", "mim"))
+    Likely positives: method 'mim' makes no clusters. Use fscpu or fscpu-mi.
+    """
+    able = [name for name, one in METHODS.items() if one.makes_clusters]
+    return Fault(where, f"method '{method}' makes no clusters", f"Use {' or '.join(able)}.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
+from dataclasses import asdict, dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,9 +17,11 @@ from hypothesis import strategies as st
 from spark_pufs import methods, select
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import COMMON, Limits, limits_of, read_options
+from spark_pufs.selectors.base import COMMON, Limits, Task, limits_of, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.trial import _first
+from spark_pufs.selectors.information.surrogates import SurrogateOptions
+from spark_pufs.selectors.options import Options
 from spark_pufs.selectors.registry import METHODS, method_named
 from spark_pufs.types import LabelRule
 
@@ -172,8 +176,20 @@ def test_limits_that_cannot_be(options: dict[str, Any], message: str) -> None:
 
 
 def test_options_have_defaults() -> None:
-    assert read_options(METHODS["semi-iamb"], {}) == {"alpha": 0.05, "surrogate": "auto"}
-    assert read_options(METHODS["semi-iamb"], {"alpha": 0.01})["alpha"] == 0.01
+    assert asdict(read_options(METHODS["semi-iamb"], {})) == {"alpha": 0.05, "surrogate": "auto"}
+    assert asdict(read_options(METHODS["semi-iamb"], {"alpha": 0.01}))["alpha"] == 0.01
+
+
+def test_every_option_has_a_rule_and_is_read_as_the_class_it_belongs_to() -> None:
+    @dataclass(frozen=True)
+    class Bare(Options):
+        trees: int = 5
+
+    with pytest.raises(TypeError, match="Bare: no rule for trees"):
+        replace(METHODS["mim"], options_class=Bare)
+    wrong = SimpleNamespace(options=read_options(METHODS["prfs"], {}))
+    with pytest.raises(TypeError, match="expected options of SurrogateOptions, got PrfsOptions"):
+        Task.options_as(wrong, SurrogateOptions)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

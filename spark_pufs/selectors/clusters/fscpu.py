@@ -7,7 +7,7 @@ come back, and after each generation the state is kept. The chosen mask's mixtur
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,14 +39,31 @@ from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog
 from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
-from spark_pufs.selectors.options import CORRECTION, one_of, whole
+from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 
-__all__ = ["METHODS", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
+__all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 UPPER = 20  # the assumption is checked before the search on the 95 % quantile of its first masks, drawn blindly
+
+
+@dataclass(frozen=True)
+class FscpuOptions(Options):
+    """Options of fscpu and fscpu-mi."""
+
+    search: str = one_of("contrast", *SEARCHES)
+    clusters: int = whole(10, 2, 100)
+    covariance: str = one_of("diag", *COVARIANCES)
+    scale: str = one_of("deviation", *SCALES)
+    generation_size: int = whole(288, 16)
+    generations: int = whole(60, 1)
+    pairs: int = whole(3000, 1)
+    start: str = one_of("even", "even", "semi-jmi")
+    sample_mb: int = whole(16, 1)
+    screen: int = whole(512, 16)
+    correction: str = chance_correction()
 
 
 @dataclass
@@ -80,8 +97,9 @@ def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[dict[s
 
 def _run(with_information: bool) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
-        alone, limits = information_alone(task), task.limits
-        kept = screen(alone, limits.must, limits.never, task.options["screen"], mask_budget(task).count)
+        options, limits = task.options_as(FscpuOptions), task.limits
+        alone = information_alone(task, options.correction)
+        kept = screen(alone, limits.must, limits.never, options.screen, mask_budget(task).count)
         if kept is None:
             return _searched(task, with_information, alone)
         part = screened(task, kept)
@@ -96,12 +114,12 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
 
 def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
-    options = task.options
+    options = task.options_as(FscpuOptions)
     budget = mask_budget(task)
     settings = mixture_settings(options)
-    cmi = _cmi(task) if with_information or options["start"] == "semi-jmi" else None
-    search = _search(task, budget, _start(cmi) if cmi is not None and options["start"] == "semi-jmi" else None)
-    rows, cleaning = draw_sample(task, rows_in(options["sample_mb"], task))
+    cmi = _cmi(task) if with_information or options.start == "semi-jmi" else None
+    search = _search(task, budget, _start(cmi) if cmi is not None and options.start == "semi-jmi" else None)
+    rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
     weighed = cmi if with_information else None
     objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
     _restore(task, search, objective)
@@ -142,7 +160,8 @@ def _check_before(task: Task, clusters: list[dict[str, Any]]) -> ClusterCheck:
 
 
 def _progress(task: Task, search: Search, seconds: float) -> str:
-    total = task.options["pairs"] if search.name == "paper" else task.options["generations"]
+    options = task.options_as(FscpuOptions)
+    total = options.pairs if search.name == "paper" else options.generations
     settled = len(search.theta) - search.unsettled
     left = (total - search.generation) * seconds
     return (
@@ -176,18 +195,18 @@ def _restore(task: Task, search: Any, objective: Objective) -> None:
 
 
 def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
-    options = task.options
+    options = task.options_as(FscpuOptions)
     own: dict[str, Any] = (
-        {"pairs": options["pairs"]}
-        if options["search"] == "paper"
-        else {"settings": ContrastSettings(options["generation_size"], max_generations=options["generations"])}
+        {"pairs": options.pairs}
+        if options.search == "paper"
+        else {"settings": ContrastSettings(options.generation_size, max_generations=options.generations)}
     )
-    return SEARCHES[options["search"]](budget, task.request.seed, start=start, **own)
+    return SEARCHES[options.search](budget, task.request.seed, start=start, **own)
 
 
-def mixture_settings(options: Mapping[str, Any]) -> MixtureSettings:
+def mixture_settings(options: FscpuOptions) -> MixtureSettings:
     """How masks are clustered."""
-    return MixtureSettings(options["clusters"], options["covariance"], scale=options["scale"])
+    return MixtureSettings(options.clusters, options.covariance, scale=options.scale)
 
 
 def mask_budget(task: Task) -> Budget:
@@ -214,7 +233,7 @@ def _cmi(task: Task) -> Floats:
             f"Set pair_memory_mb: {needed}, or use fscpu.",
         )
         raise ConfigError(fault)
-    layout, measure = task.table.layout, MEASURES[task.options["correction"]]
+    layout, measure = task.table.layout, MEASURES[task.options_as(FscpuOptions).correction]
     columns = [
         measure.given(apply_surrogate(task.counter.with_feature(j), "y0"), layout)[0] for j in range(layout.features)
     ]
@@ -316,19 +335,6 @@ def _warnings(unsettled: float, verdict: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-_OPTIONS = {
-    "search": one_of("contrast", *SEARCHES),
-    "clusters": whole(10, 2, 100),
-    "covariance": one_of("diag", *COVARIANCES),
-    "scale": one_of("deviation", *SCALES),
-    "generation_size": whole(288, 16),
-    "generations": whole(60, 1),
-    "pairs": whole(3000, 1),
-    "start": one_of("even", "even", "semi-jmi"),
-    "sample_mb": whole(16, 1),
-    "screen": whole(512, 16),
-    "correction": CORRECTION,
-}
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
 _COST = "three passes over the rows, and 2,000 to 17,000 clusterings of a bounded sample"
 
@@ -340,9 +346,11 @@ METHODS = (
         _COST,
         "few labels, and positives that form groups of their own",
         _run(with_information=False),
-        _OPTIONS,
+        FscpuOptions,
         numeric_only=True,
         drops_text=True,
+        makes_clusters=True,
+        trial_options={"generations": 6},
     ),
     Method(
         "fscpu-mi",
@@ -351,8 +359,9 @@ METHODS = (
         "as fscpu, and one pass more to count pairs",
         "as fscpu, where single columns tell something too",
         _run(with_information=True),
-        _OPTIONS,
+        FscpuOptions,
         numeric_only=True,
         drops_text=True,
+        makes_clusters=True,
     ),
 )

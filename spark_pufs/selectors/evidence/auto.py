@@ -9,7 +9,7 @@ flagship is run alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from spark_pufs.core.evidence.classifier import CLASSIFIERS
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.selectors.base import Method, Option, Outcome, Task, read_options
+from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.comparison import (
     CHANCE,
@@ -31,25 +31,33 @@ from spark_pufs.selectors.evidence.comparison import (
 )
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
-from spark_pufs.selectors.options import one_of, whole
+from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
 from spark_pufs.table.pu_table import unseen_text
 
-__all__ = ["CANDIDATES", "Choice", "choose", "method"]
+__all__ = ["CANDIDATES", "METHODS", "Choice", "choose"]
 
-# In the order of preference among equals. Trials of the slow ones are short: the folds only have to rank the methods.
-# FSCPU is not among them: its trials alone would take longer than all else.
+# In the order of preference among equals. FSCPU is not among them: its trials alone would take longer than all else.
 CANDIDATES = ("distil", "semi-jmi", "semi-mim")
-QUICK: Mapping[str, Mapping[str, Any]] = {
-    "distil": {"trees": 20, "folds": 3},
-    "consensus": {"bags": 2, "trees": 20, "folds": 3},
-    "fscpu": {"generations": 6},
-    "dt-rfe": {"trees": 50, "step": 5},
-}
 FLAGSHIP = "distil"  # heard in any case where it is a candidate and not clearly worse; alone where labels are too few
 ALIKE = 1.0  # standard errors within which methods cannot be told apart
 CLEARLY = 2.0  # standard errors that make a difference clear
 MUCH = 0.02  # of PU-AUC: a loss against all features that is told
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
+
+
+@dataclass(frozen=True)
+class AutoOptions(Options):
+    """Options of auto: what is compared, and how."""
+
+    methods: Sequence[str] = option(CANDIDATES, "names of methods", _are_names)
+    folds: int = whole(5, 2, 20)
+    repeats: int = whole(1, 1, 20)
+    rows: int = whole(3_000, 100)
+    classifier: str = one_of("auto", *CLASSIFIERS)
 
 
 @dataclass(frozen=True)
@@ -62,34 +70,25 @@ class Choice:
     warnings: tuple[str, ...] = ()
 
 
-def method(family: Mapping[str, Method]) -> Method:
-    """``auto`` over the methods in ``family``."""
+def _auto(task: Task) -> Outcome:
+    """Compare, choose, run what was chosen."""
+    options = task.options_as(AutoOptions)
+    flagship, *methods = _named((FLAGSHIP, *options.methods))
+    protocol = EvaluationProtocol(options.folds, options.repeats, options.rows, options.classifier)
+    candidates = [Candidate(one.name, one.trial_options) for one in methods]
+    chance = Candidate(flagship.name, flagship.trial_options, redrawn=True)
+    try:
+        comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
+    except TooFewLabels:
+        return _run(task, _by_labels(task), {})
+    choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
+    return _run(task, choice, {"comparison": comparison.as_dict()})
 
-    def run(task: Task) -> Outcome:
-        from spark_pufs.selectors.registry import method_named
 
-        for name in task.options["methods"]:
-            method_named(name)
-        protocol = EvaluationProtocol(*(task.options[name] for name in ("folds", "repeats", "rows", "classifier")))
-        candidates = [Candidate(name, QUICK.get(name, {})) for name in task.options["methods"]]
-        chance = Candidate(FLAGSHIP, QUICK[FLAGSHIP], redrawn=True)
-        try:
-            comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
-        except TooFewLabels:
-            return _run(task, family, _by_labels(task), {})
-        choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
-        return _run(task, family, choice, {"comparison": comparison.as_dict()})
+def _named(names: Sequence[str]) -> list[Method]:
+    from spark_pufs.selectors.registry import method_named  # which names this module's own method too
 
-    return Method(
-        "auto",
-        "Average the methods that held-out labels cannot tell apart, compared with all features and with chance",
-        "labels depend on the class alone (SCAR)",
-        "some dozens of short selections on a bounded sample, then the chosen one",
-        "you do not know which method fits",
-        run,
-        _OPTIONS,
-        own_size=True,
-    )
+    return [method_named(name) for name in names]
 
 
 def _by_labels(task: Task) -> Choice:
@@ -169,10 +168,11 @@ def _within(comparison: Comparison, best: str, other: str, errors: float) -> boo
     return gap <= errors * error
 
 
-def _run(task: Task, family: Mapping[str, Method], choice: Choice, details: Mapping[str, Any]) -> Outcome:
+def _run(task: Task, choice: Choice, details: Mapping[str, Any]) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
-    task, sizes, warnings = _sized(task, family[choice.methods[0]])
-    outcomes = [_outcome(task, family[name]) for name in choice.methods]
+    chosen = _named(choice.methods)
+    task, sizes, warnings = _sized(task, chosen[0])
+    outcomes = [_outcome(task, one) for one in chosen]
     shown = " + ".join(choice.methods)
     choice_facts = {
         "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict}
@@ -266,14 +266,15 @@ def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Ou
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
 
 
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
-
-
-_OPTIONS = {
-    "methods": Option(CANDIDATES, "names of methods", _are_names),
-    "folds": whole(5, 2, 20),
-    "repeats": whole(1, 1, 20),
-    "rows": whole(3_000, 100),
-    "classifier": one_of("auto", *CLASSIFIERS),
-}
+METHODS = (
+    Method(
+        "auto",
+        "Average the methods that held-out labels cannot tell apart, compared with all features and with chance",
+        "labels depend on the class alone (SCAR)",
+        "some dozens of short selections on a bounded sample, then the chosen one",
+        "you do not know which method fits",
+        _auto,
+        AutoOptions,
+        own_size=True,
+    ),
+)

@@ -40,6 +40,9 @@ OTHER = "(other)"
 # Few labelled rows are the rule here, and deep trees on forty of them judge one selection by .11 apart from split to
 # split, shallow ones by .02 (docs/results/published_tables.md).
 DEPTH = 3
+# Fields of a request that the sample or the unit of a trial decides; a new field is taken over unless it is named here.
+DECIDED = ("label", "method", "include", "exclude", "keep", "categorical", "k", "propose_k", "budget", "stability",
+           "options")  # fmt: skip
 Ints = NDArray[np.intp]
 
 
@@ -91,8 +94,8 @@ def _levels(bins: Bins) -> list[str | None]:
 
 
 def _plain(request: Request) -> dict[str, Any]:
-    kept = ("costs", "must", "never", "prior", "seed", "bins", "binning", "max_categories", "pair_memory_mb")
-    return {name: getattr(request, name) for name in kept}
+    """What a trial takes over from the request: all that it does not decide itself."""
+    return {name: value for name, value in request.as_dict().items() if name not in DECIDED}
 
 
 def run_trials(task: Task, sample: TrialSample, units: Sequence[State]) -> list[State]:
@@ -168,20 +171,9 @@ def _select(
 
 
 def _request(shared: State, unit: State) -> Request:
-    plain = dict(shared["request"])
-    prior = plain.pop("prior")
     rule = LabelRule(free_name("label", shared["names"]), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
-    return Request(
-        label=rule,
-        method=unit["method"],
-        k=unit.get("k"),
-        budget=unit.get("budget"),
-        prior=tuple(prior) if isinstance(prior, list) else prior,
-        options=unit["options"],
-        must=tuple(plain.pop("must")),
-        never=tuple(plain.pop("never")),
-        **plain,
-    )
+    own = {"k": unit.get("k") or "all", "budget": unit.get("budget"), "options": unit["options"]}
+    return Request.of(rule, method=unit["method"], **own, **shared["request"])
 
 
 def _frame(shared: State, rows: Ints, label: str) -> pd.DataFrame:

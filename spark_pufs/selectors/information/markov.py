@@ -17,8 +17,15 @@ from numpy.typing import NDArray
 from spark_pufs.core.information.gtest import g_statistic, log_p_value
 from spark_pufs.core.information.mutual_information import class_given_feature
 from spark_pufs.core.information.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
-from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
-from spark_pufs.selectors.information.surrogates import SURROGATE, needs_negatives, plain_choice, record, semi_choice
+from spark_pufs.selectors.base import Limits, Method, Outcome, Task
+from spark_pufs.selectors.information.surrogates import (
+    SurrogateOptions,
+    needs_negatives,
+    plain_choice,
+    record,
+    semi_choice,
+)
+from spark_pufs.selectors.options import Options, option
 from spark_pufs.table.counter import Counter, SetCounts
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, Layout
 
@@ -27,6 +34,18 @@ __all__ = ["METHODS", "Found", "Measure", "iamb", "on_surrogate", "pairwise"]
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Measure = Callable[[Counts, Layout], tuple[Floats, Floats, int]]  # information, its error, rows behind it
+
+
+@dataclass(frozen=True)
+class BlanketOptions(Options):
+    """Options of every blanket: the level of its tests."""
+
+    alpha: float = option(0.05, "a number between 0 and 1", lambda v: isinstance(v, float) and 0 < v < 1)
+
+
+@dataclass(frozen=True)
+class SurrogateBlanketOptions(SurrogateOptions, BlanketOptions):
+    """Options of blankets of a surrogate."""
 
 
 @dataclass(frozen=True)
@@ -158,8 +177,8 @@ def _blanket(
     choose: Callable[[Task], SurrogateChoice], measure: Callable[[SurrogateChoice], Measure]
 ) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
-        choice = choose(task)
-        found = iamb(task.counter, task.limits, measure(choice), task.options["alpha"])
+        choice, alpha = choose(task), task.options_as(BlanketOptions).alpha
+        found = iamb(task.counter, task.limits, measure(choice), alpha)
         log10_p = found.evidence.log_p / math.log(10)
         return Outcome(
             found.blanket,
@@ -168,7 +187,7 @@ def _blanket(
             surrogate=record(choice, task.table.plan.labels),
             notes={f: f"log10 p = {log10_p[f]:.1f} given the rest of the blanket" for f in found.blanket},
             warnings=(_FULL,) if found.full else (),
-            details={"alpha": task.options["alpha"], "grown": [task.table.names[f] for f in found.grown]},
+            details={"alpha": alpha, "grown": [task.table.names[f] for f in found.grown]},
         )
 
     return run
@@ -189,9 +208,7 @@ def _pairwise(task: Task) -> SurrogateChoice:
     return SurrogateChoice("labelled", phi, "Unlabelled rows count for the features only (pairwise deletion).")
 
 
-_ALPHA = Option(0.05, "a number between 0 and 1", lambda v: isinstance(v, float) and 0 < v < 1)
 _COST = "one pass per feature added"
-_TESTED = {"alpha": _ALPHA, "surrogate": SURROGATE}
 
 METHODS = (
     Method(
@@ -201,7 +218,7 @@ METHODS = (
         _COST,
         "the smallest sufficient set, with tests; decides the number of features itself",
         _blanket(semi_choice, lambda choice: on_surrogate(choice.name)),
-        _TESTED,
+        SurrogateBlanketOptions,
         own_size=True,
     ),
     Method(
@@ -211,7 +228,7 @@ METHODS = (
         _COST,
         "a baseline for semi-iamb, or fully labelled data",
         _blanket(plain_choice, lambda choice: on_surrogate(choice.name)),
-        _TESTED,
+        SurrogateBlanketOptions,
         own_size=True,
     ),
     Method(
@@ -221,8 +238,9 @@ METHODS = (
         _COST,
         "many labelled rows of both classes",
         _blanket(_listwise, lambda choice: on_surrogate("labelled")),
-        {"alpha": _ALPHA},
+        BlanketOptions,
         own_size=True,
+        needs_negatives=True,
     ),
     Method(
         "pairwise-iamb",
@@ -231,7 +249,8 @@ METHODS = (
         _COST,
         "a comparison; its test statistic has no known distribution",
         _blanket(_pairwise, lambda choice: pairwise),
-        {"alpha": _ALPHA},
+        BlanketOptions,
         own_size=True,
+        needs_negatives=True,
     ),
 )

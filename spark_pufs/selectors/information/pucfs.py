@@ -7,8 +7,9 @@ r_ci over it. Rows labelled negative count among all rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +28,9 @@ from spark_pufs.core.pu.pucfs import (
 )
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.request import is_positive
-from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.information.set_search import best_first, forward_backward
-from spark_pufs.selectors.options import CORRECTION, number, one_of, whole
+from spark_pufs.selectors.options import Options, chance_correction, number, one_of, option, whole
 from spark_pufs.table.counter import Counter
 from spark_pufs.types import Layout
 
@@ -39,13 +40,37 @@ Floats = NDArray[np.float64]
 Belief = tuple[Floats, Floats, dict[str, Any]]  # priors, their weights, and what to tell of them
 
 WEAK = 5.0  # observations that the default belief is worth
+SEARCHES = ("forward-backward", "best-first")
+
+
+def _pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_positive, value))
+
+
+@dataclass(frozen=True)
+class PucfsOptions(Options):
+    """Options of pucfs."""
+
+    correction: str = chance_correction()
+    search: str = one_of("forward-backward", *SEARCHES)
+    patience: int = whole(5)
+    fill: bool | Literal["auto"] = option("auto", "auto, true or false", lambda v: v == "auto" or isinstance(v, bool))
+
+
+@dataclass(frozen=True)
+class ApucfsOptions(PucfsOptions):
+    """Options of apucfs: what is believed of the prior, besides."""
+
+    beta: Sequence[float] | None = option(None, "two numbers above 0", lambda v: v is None or _pair(v))
+    strength: float = number(10.0)
+    nodes: int = whole(64)
 
 
 def _correlations(task: Task, priors: Floats, weights: Floats) -> Correlations:
     counter, layout = task.counter, task.table.layout
     counter.expect_pairs()
     labels = counter.labels()
-    correlation = class_correlation if task.options["correction"] == "none" else correlation_beyond_chance
+    correlation = class_correlation if task.options_as(PucfsOptions).correction == "none" else correlation_beyond_chance
     relevance, error = correlation(labels, layout, priors, weights)
     entropies = _entropies(labels.sum(axis=0), layout)
     return Correlations(relevance, error, _pairs(counter, entropies, layout))
@@ -88,9 +113,9 @@ def _ordered(found: Subset, known: Correlations, limits: Limits, fill: bool) -> 
 
 
 def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, Any]) -> Outcome:
-    request, fill = task.request, task.options["fill"]
-    if fill == "auto":
-        fill = request.k is not None or request.budget is not None
+    request, options = task.request, task.options_as(PucfsOptions)
+    bounded = request.k is not None or request.budget is not None
+    fill = bounded if options.fill == "auto" else options.fill
     steps, peak = _ordered(found, known, task.limits, fill), len(found.features)
     last = steps[-1]
     scores = last.merits_with(known)
@@ -103,7 +128,7 @@ def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, A
         scores,
         errors,
         notes=dict.fromkeys(last.features[peak:], past),
-        details={**belief, "merit": found.merit, "best_size": peak, "search": task.options["search"]},
+        details={**belief, "merit": found.merit, "best_size": peak, "search": options.search},
     )
 
 
@@ -111,8 +136,9 @@ def _run(believe: Callable[[Task], Belief]) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
         priors, weights, belief = believe(task)
         known = _correlations(task, priors, weights)
-        if task.options["search"] == "best-first":
-            found = best_first(known, task.limits, task.options["patience"])
+        options = task.options_as(PucfsOptions)
+        if options.search == "best-first":
+            found = best_first(known, task.limits, options.patience)
         else:
             found = forward_backward(known, task.limits)
         return _outcome(task, known, found, belief)
@@ -137,19 +163,19 @@ def _average(task: Task) -> Belief:
     beta, told = _beta(task)
     mean = beta.a / (beta.a + beta.b)
     _check(task, mean)
-    priors, weights = beta_quadrature(beta, task.options["nodes"])
+    priors, weights = beta_quadrature(beta, task.options_as(ApucfsOptions).nodes)
     return priors, weights, {"prior": mean, "prior_beta": [beta.a, beta.b], "prior_from": told}
 
 
 def _beta(task: Task) -> tuple[Beta, str]:
-    given, prior = task.options["beta"], task.request.prior
-    if given is not None:
-        return Beta(float(given[0]), float(given[1])), "option beta"
+    options, prior = task.options_as(ApucfsOptions), task.request.prior
+    if options.beta is not None:
+        return Beta(float(options.beta[0]), float(options.beta[1])), "option beta"
     if prior is None:
         return _weak(task), "default: a weak belief that positives are few"
     low, high = prior_ends(prior)
     if low == high:
-        return beta_of_mean(low, task.options["strength"]), f"{low:g}, worth {task.options['strength']:g} observations"
+        return beta_of_mean(low, options.strength), f"{low:g}, worth {options.strength:g} observations"
     return beta_of_range(low, high), f"{low:g} to {high:g} as two standard deviations about the middle"
 
 
@@ -170,22 +196,6 @@ def _check(task: Task, prior: float) -> None:
         raise ConfigError(Fault("Option 'prior'", found, f"Give a share of at least {share:g}."))
 
 
-def _pair(value: Any) -> bool:
-    return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_positive, value))
-
-
-SEARCHES = ("forward-backward", "best-first")
-_OPTIONS = {
-    "correction": CORRECTION,
-    "search": one_of("forward-backward", *SEARCHES),
-    "patience": whole(5),
-    "fill": Option("auto", "auto, true or false", lambda v: v == "auto" or isinstance(v, bool)),
-}
-_BETA = {
-    "beta": Option(None, "two numbers above 0", lambda v: v is None or _pair(v)),
-    "strength": number(10.0),
-    "nodes": whole(64),
-}
 _COST = "one pass while all pairs fit in memory, else one per feature looked into"
 
 METHODS = (
@@ -196,8 +206,9 @@ METHODS = (
         _COST,
         "a small set without redundancy, the prior known; decides the number of features itself unless k is given",
         _run(_point),
-        _OPTIONS,
+        PucfsOptions,
         own_size=True,
+        needs_prior=True,
     ),
     Method(
         "apucfs",
@@ -206,7 +217,7 @@ METHODS = (
         _COST,
         "as pucfs, the prior known roughly or not at all",
         _run(_average),
-        {**_OPTIONS, **_BETA},
+        ApucfsOptions,
         own_size=True,
     ),
 )

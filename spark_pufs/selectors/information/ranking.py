@@ -7,22 +7,48 @@ term is information beyond chance, which may be below 0.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.information.chance import MEASURES, Measure
 from spark_pufs.core.information.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
-from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.information.greedy import Criterion, forward
-from spark_pufs.selectors.information.surrogates import SURROGATE, needs_negatives, plain_choice, record, semi_choice
-from spark_pufs.selectors.options import CORRECTION
+from spark_pufs.selectors.information.surrogates import (
+    SurrogateOptions,
+    needs_negatives,
+    plain_choice,
+    record,
+    semi_choice,
+)
+from spark_pufs.selectors.options import Options, chance_correction, option
 from spark_pufs.types import Layout
 
 __all__ = ["METHODS"]
 
 Floats = NDArray[np.float64]
 NOTHING_SHARED = 1e-4  # nats added to a redundancy that divides: independent features stay comparable
+
+
+@dataclass(frozen=True)
+class CountingOptions(Options):
+    """The option of every ranking: how its information is counted."""
+
+    correction: str = chance_correction()
+
+
+@dataclass(frozen=True)
+class RankingOptions(CountingOptions, SurrogateOptions):
+    """Options of rankings that may be told a surrogate."""
+
+
+@dataclass(frozen=True)
+class MrmrOptions(RankingOptions):
+    """Options of mrmr."""
+
+    criterion: str = option("mid", "mid (difference) or miq (quotient)", lambda value: value in ("mid", "miq"))
 
 
 class MIM:
@@ -142,8 +168,8 @@ class CMIM(MIM):
 
 def _rank(criterion: type[MIM], choose: Callable[[Task], SurrogateChoice]) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
-        choice = choose(task)
-        judge: Criterion = criterion(task.table.layout, choice.name, MEASURES[task.options["correction"]])
+        choice, measure = choose(task), MEASURES[task.options_as(CountingOptions).correction]
+        judge: Criterion = criterion(task.table.layout, choice.name, measure)
         chosen, scores, errors = forward(judge, task.counter, task.limits)
         told = record(choice, task.table.plan.labels)
         return Outcome(
@@ -154,7 +180,7 @@ def _rank(criterion: type[MIM], choose: Callable[[Task], SurrogateChoice]) -> Ca
 
 
 def _mrmr(task: Task) -> Outcome:
-    return _rank(MRMR if task.options["criterion"] == "mid" else MIQ, plain_choice)(task)
+    return _rank(MRMR if task.options_as(MrmrOptions).criterion == "mid" else MIQ, plain_choice)(task)
 
 
 def _labelled_only(task: Task) -> SurrogateChoice:
@@ -165,8 +191,6 @@ def _labelled_only(task: Task) -> SurrogateChoice:
 
 _ONE_PASS = "one pass over the rows"
 _PAIRS = "one pass while all pairs fit in memory, else one for up to a dozen features chosen"
-_OPTIONS = {"surrogate": SURROGATE, "correction": CORRECTION}
-_CRITERION = Option("mid", "mid (difference) or miq (quotient)", lambda value: value in ("mid", "miq"))
 
 METHODS = (
     Method(
@@ -176,7 +200,7 @@ METHODS = (
         _ONE_PASS,
         "a first look, or thousands of features",
         _rank(MIM, semi_choice),
-        _OPTIONS,
+        RankingOptions,
     ),
     Method(
         "semi-jmi",
@@ -185,7 +209,8 @@ METHODS = (
         _PAIRS,
         "counts over all rows in one pass, with a few hundred labelled rows",
         _rank(JMI, semi_choice),
-        _OPTIONS,
+        RankingOptions,
+        stepwise=True,
     ),
     Method(
         "mim",
@@ -194,7 +219,7 @@ METHODS = (
         _ONE_PASS,
         "a baseline",
         _rank(MIM, plain_choice),
-        _OPTIONS,
+        RankingOptions,
     ),
     Method(
         "mrmr",
@@ -203,7 +228,8 @@ METHODS = (
         _PAIRS,
         "a baseline; tends to choose independent noise when labels are few",
         _mrmr,
-        {**_OPTIONS, "criterion": _CRITERION},
+        MrmrOptions,
+        stepwise=True,
     ),
     Method(
         "jmi",
@@ -212,7 +238,8 @@ METHODS = (
         _PAIRS,
         "a baseline; equals semi-jmi where only positives are labelled",
         _rank(JMI, plain_choice),
-        _OPTIONS,
+        RankingOptions,
+        stepwise=True,
     ),
     Method(
         "cmim",
@@ -221,7 +248,8 @@ METHODS = (
         _PAIRS,
         "strongly redundant features",
         _rank(CMIM, plain_choice),
-        _OPTIONS,
+        RankingOptions,
+        stepwise=True,
     ),
     Method(
         "mint",
@@ -230,6 +258,8 @@ METHODS = (
         _PAIRS,
         "semi-supervised data with labelled negatives",
         _rank(MINT, _labelled_only),
-        {"correction": CORRECTION},
+        CountingOptions,
+        stepwise=True,
+        needs_negatives=True,
     ),
 )

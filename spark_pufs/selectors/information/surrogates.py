@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from spark_pufs.core.information.surrogate import (
     Labels,
@@ -13,12 +13,17 @@ from spark_pufs.core.information.surrogate import (
     switching_threshold,
 )
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.selectors.base import Option, Task
+from spark_pufs.selectors.base import Task
+from spark_pufs.selectors.options import Options, one_of
 
-__all__ = ["SURROGATE", "needs_negatives", "plain_choice", "record", "semi_choice"]
+__all__ = ["SurrogateOptions", "needs_negatives", "plain_choice", "record", "semi_choice"]
 
-NAMES = ("auto", "y0", "y1", "labelled")
-SURROGATE = Option("auto", f"one of {', '.join(NAMES)}", lambda value: value in NAMES)
+
+@dataclass(frozen=True)
+class SurrogateOptions(Options):
+    """The option of methods that may be told which surrogate to count with."""
+
+    surrogate: SurrogateName | Literal["auto"] = one_of("auto", "auto", "y0", "y1", "labelled")
 
 
 def semi_choice(task: Task) -> SurrogateChoice:
@@ -57,9 +62,9 @@ def record(choice: SurrogateChoice, labels: Labels) -> dict[str, Any]:
 
 
 def _told(task: Task) -> SurrogateChoice | None:
-    name: SurrogateName | str = task.options["surrogate"]
+    name = task.options_as(SurrogateOptions).surrogate
     if name == "auto":
         return None
     if name != "y0":
         needs_negatives(task, f"{task.request.method} with surrogate {name}")
-    return SurrogateChoice(name, switching_threshold(task.table.plan.labels), "As asked for.")  # type: ignore[arg-type]
+    return SurrogateChoice(name, switching_threshold(task.table.plan.labels), "As asked for.")

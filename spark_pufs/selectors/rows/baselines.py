@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from spark_pufs.core.baselines.classes import SECOND_CLASSES
 from spark_pufs.core.baselines.correlation import mrmr_ufs, rrpc
 from spark_pufs.core.baselines.embedding import jelsr, ndfs
 from spark_pufs.core.baselines.es_mcrfs import es_mcrfs
@@ -20,10 +19,23 @@ from spark_pufs.core.baselines.rfs import rfs
 from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
 from spark_pufs.core.baselines.trace_ratio import semifs
 from spark_pufs.core.counting.kernel import State
-from spark_pufs.selectors.base import Limits, Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.one_task import in_one_task
-from spark_pufs.selectors.options import number, one_of, whole
+from spark_pufs.selectors.rows.baseline_options import (
+    BaselineOptions,
+    ClsOptions,
+    EsMcrfsOptions,
+    FwSemifsOptions,
+    JelsrOptions,
+    JsfsOptions,
+    MrmrUfsOptions,
+    NdfsOptions,
+    RfsOptions,
+    RrpcOptions,
+    SemifsOptions,
+    SselectOptions,
+)
 from spark_pufs.selectors.sampling import Rows, draw_rows
 
 __all__ = ["METHODS"]
@@ -70,8 +82,8 @@ def _limits(unit: State, columns: np.ndarray[Any, np.dtype[np.intp]]) -> Limits:
 
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:
-    rows = draw_rows(task, task.options["rows"])
-    options = {option: value for option, value in task.options.items() if option != "rows"}
+    options = asdict(task.options_as(BaselineOptions))
+    rows = draw_rows(task, options.pop("rows"))
     limits = task.limits
     found = in_one_task(
         task,
@@ -96,10 +108,6 @@ def _details(rows: Rows, found: State) -> dict[str, Any]:
     return details
 
 
-def _second(default: str) -> Option:
-    return one_of(default, *SECOND_CLASSES)
-
-
 ONE_TASK = "one task on a sample (option rows)"
 
 METHODS = (
@@ -110,7 +118,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows, eigenvectors of features x features",
         "no label can be trusted; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(mrmr_ufs, counted=True)),
-        {"rows": whole(4000, 2), "neighbours": whole(5)},
+        MrmrUfsOptions,
         numeric_only=True,
     ),
     Method(
@@ -120,12 +128,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(sselect)),
-        {
-            "rows": whole(4000, 2),
-            "neighbours": whole(5),
-            "smoothness": number(0.1, 0, 1, open_low=False),
-            "second_class": _second("plausible"),
-        },
+        SselectOptions,
         numeric_only=True,
     ),
     Method(
@@ -135,14 +138,7 @@ METHODS = (
         f"{ONE_TASK}; a features x features inverse at each of up to 100 steps",
         "few features matter and their effects add up; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(jsfs)),
-        {
-            "rows": whole(4000, 2),
-            "neighbours": whole(5),
-            "mu": number(9.95e-3, open_low=False),
-            "gamma": number(1e-11, open_low=False),
-            "second_class": _second("plausible"),
-            "iterations": whole(100),
-        },
+        JsfsOptions,
         numeric_only=True,
     ),
     Method(
@@ -152,14 +148,7 @@ METHODS = (
         f"{ONE_TASK}; 6,000 decisions, a random forest for every walk through the features: minutes",
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
         partial(_run, BaselineKernel(es_mcrfs, counted=True)),
-        {
-            "rows": whole(1000, 2),
-            "steps": whole(6000),
-            "trees": whole(100),
-            "reward": one_of("accuracy", "accuracy", "auc"),
-            "answer": one_of("last", "last", "policy"),
-            "explore": number(0.5, 0, 1),
-        },
+        EsMcrfsOptions,
         numeric_only=True,
     ),
     Method(
@@ -169,12 +158,7 @@ METHODS = (
         f"{ONE_TASK}; a features x features solve at each of up to 100 steps",
         "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(rfs)),
-        {
-            "rows": whole(4000, 2),
-            "gamma": number(0.1),
-            "second_class": _second("plausible"),
-            "iterations": whole(100),
-        },
+        RfsOptions,
         numeric_only=True,
     ),
     Method(
@@ -184,14 +168,7 @@ METHODS = (
         f"{ONE_TASK}; eigenvectors of rows x rows at each of up to 20 steps",
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(jelsr)),
-        {
-            "rows": whole(1000, 2),
-            "neighbours": whole(10),
-            "dimensions": whole(5),
-            "alpha": number(0.1),
-            "beta": number(0.1),
-            "iterations": whole(20),
-        },
+        JelsrOptions,
         numeric_only=True,
     ),
     Method(
@@ -201,15 +178,7 @@ METHODS = (
         f"{ONE_TASK}; rows x rows products at each of up to 50 steps",
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(ndfs)),
-        {
-            "rows": whole(1000, 2),
-            "neighbours": whole(10),
-            "clusters": whole(5),
-            "alpha": number(1.0),
-            "beta": number(0.1),
-            "gamma": number(1e8),
-            "iterations": whole(50),
-        },
+        NdfsOptions,
         numeric_only=True,
     ),
     Method(
@@ -219,11 +188,7 @@ METHODS = (
         f"{ONE_TASK}; a features x features correlation matrix",
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(rrpc, forward=True)),
-        {
-            "rows": whole(20_000, 2),
-            "second_class": _second("unlabelled"),
-            "correlation": one_of("absolute", "absolute", "signed"),
-        },
+        RrpcOptions,
         numeric_only=True,
     ),
     Method(
@@ -233,7 +198,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(cls)),
-        {"rows": whole(4000, 2), "neighbours": whole(5), "second_class": _second("plausible")},
+        ClsOptions,
         numeric_only=True,
     ),
     Method(
@@ -243,7 +208,7 @@ METHODS = (
         f"{ONE_TASK}; neighbours of rows and a sparse solve",
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(semifs)),
-        {"rows": whole(4000, 2), "neighbours": whole(5), "reach": number(0.99, 0, 0.999999)},
+        SemifsOptions,
         numeric_only=True,
     ),
     Method(
@@ -253,13 +218,7 @@ METHODS = (
         f"{ONE_TASK}; distances between labelled and all rows for every candidate at every step",
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(fw_semifs, forward=True)),
-        {
-            "rows": whole(1000, 2),
-            "voters": whole(3),
-            "samplings": whole(10),
-            "sampling_rate": number(0.5, 0, 1),
-            "second_class": _second("plausible"),
-        },
+        FwSemifsOptions,
         numeric_only=True,
     ),
 )

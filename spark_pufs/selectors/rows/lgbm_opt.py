@@ -7,6 +7,8 @@ generation draws the rows to judge by anew, so that a long search does not learn
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ from spark_pufs.core.search.searches import ContrastSearch, ContrastSettings, Pa
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.fscpu import mask_budget
-from spark_pufs.selectors.options import one_of, whole
+from spark_pufs.selectors.options import Options, one_of, whole
 from spark_pufs.selectors.sampling import Rows, draw_rows
 
 __all__ = ["METHODS"]
@@ -27,13 +29,25 @@ GENERATION = 48
 UNIT = 4  # masks that one task judges
 
 
+@dataclass(frozen=True)
+class LgbmOptOptions(Options):
+    """Options of lgbm-opt."""
+
+    search: str = one_of("contrast", "contrast", "paper")
+    evaluations: int = whole(480, 2)
+    classifier: str = one_of("lightgbm", *CLASSIFIERS)
+    trees: int = whole(TREES, 1)
+    rows: int = whole(5_000, 100)
+
+
 def _run(task: Task) -> Outcome:
-    classifier = classifier_named(task.options["classifier"])
+    options = task.options_as(LgbmOptOptions)
+    classifier = classifier_named(options.classifier)
     budget = mask_budget(task)
     if task.table.plan.labels.positive < 2:
         found = "lgbm-opt learns from some labelled rows and is judged by others, found one"
         raise DataError(Fault(f"Column '{task.request.label.column}'", found, "Label more, or use semi-jmi."))
-    rows = draw_rows(task, task.options["rows"])
+    rows = draw_rows(task, options.rows)
     search = _search(task, budget)
     while not search.stopped:
         search.tell(_judged(task, rows, search.ask(), search.evaluation_seed, classifier))
@@ -43,14 +57,15 @@ def _run(task: Task) -> Outcome:
 
 def _judged(task: Task, rows: Rows, masks: NDArray[np.bool_], seed: tuple[int, int], classifier: str) -> Floats:
     shared = {"X": rows.X, "label": rows.label}
-    common = {"seed": list(seed), "classifier": classifier, "trees": task.options["trees"]}
+    common = {"seed": list(seed), "classifier": classifier, "trees": task.options_as(LgbmOptOptions).trees}
     units = [{"masks": masks[first : first + UNIT], **common} for first in range(0, len(masks), UNIT)]
     return np.concatenate([found["auc"] for found in task.engine.each(auc_of_masks, shared, units)])
 
 
 def _search(task: Task, budget: Budget) -> PaperSearch | ContrastSearch:
-    evaluations, seed = task.options["evaluations"], task.request.seed
-    if task.options["search"] == "paper":
+    options, seed = task.options_as(LgbmOptOptions), task.request.seed
+    evaluations = options.evaluations
+    if options.search == "paper":
         return PaperSearch(budget, seed, pairs=max(1, evaluations // 2))
     generations = max(1, evaluations // GENERATION)
     return ContrastSearch(budget, seed, ContrastSettings(generation_size=GENERATION, max_generations=generations))
@@ -82,13 +97,7 @@ METHODS = (
         "480 fits of 100 trees to a bounded sample, as parallel work",
         "a baseline from a library; features that matter to boosted trees together",
         _run,
-        {
-            "search": one_of("contrast", "contrast", "paper"),
-            "evaluations": whole(480, 2),
-            "classifier": one_of("lightgbm", *CLASSIFIERS),
-            "trees": whole(TREES, 1),
-            "rows": whole(5_000, 100),
-        },
+        LgbmOptOptions,
         numeric_only=True,
     ),
 )

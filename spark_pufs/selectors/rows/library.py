@@ -6,6 +6,8 @@ positive are the other class.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from spark_pufs.core.baselines.chi_square import ScaledSums, chi_square
@@ -13,11 +15,29 @@ from spark_pufs.core.baselines.sklearn_peers import forest_elimination, lasso_we
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.one_task import in_one_task
-from spark_pufs.selectors.options import number, whole
+from spark_pufs.selectors.options import Options, number, whole
 from spark_pufs.selectors.sampling import draw_rows
 from spark_pufs.table.numbers import numeric_view
 
 __all__ = ["METHODS"]
+
+
+@dataclass(frozen=True)
+class LassoOptions(Options):
+    """Options of lasso."""
+
+    alpha: float = number(5e-5)
+    rows: int = whole(50_000, 100)
+
+
+@dataclass(frozen=True)
+class ForestOptions(Options):
+    """Options of dt-rfe."""
+
+    trees: int = whole(100, 1)
+    step: int = whole(1, 1)
+    rows: int = whole(10_000, 100)
+
 
 _SLOW = "The Lasso fit did not converge: the smallest weights are uncertain. Raise alpha."
 
@@ -32,8 +52,9 @@ def _k_best(task: Task) -> Outcome:
 
 
 def _lasso(task: Task) -> Outcome:
-    rows = draw_rows(task, task.options["rows"])
-    found = in_one_task(task, lasso_weights, rows, alpha=float(task.options["alpha"]))
+    options = task.options_as(LassoOptions)
+    rows = draw_rows(task, options.rows)
+    found = in_one_task(task, lasso_weights, rows, alpha=float(options.alpha))
     scores = np.abs(found["weight"])
     notes = {i: f"weight {weight:.3g}" for i, weight in enumerate(found["weight"].tolist())}
     return Outcome(
@@ -47,11 +68,11 @@ def _lasso(task: Task) -> Outcome:
 
 
 def _forest(task: Task) -> Outcome:
-    options, limits = task.options, task.limits
-    rows = draw_rows(task, options["rows"])
+    options, limits = task.options_as(ForestOptions), task.limits
+    rows = draw_rows(task, options.rows)
     open_ = np.flatnonzero(~limits.never)
     keep = min(limits.k, len(open_)) if task.request.budget is None else 1  # costs need the order of all
-    settings = {"open": open_, "keep": keep, "trees": options["trees"], "step": options["step"]}
+    settings = {"open": open_, "keep": keep, "trees": options.trees, "step": options.step}
     found = in_one_task(task, forest_elimination, rows, **settings)
     scores = np.full(len(limits.never), -1.0 - len(limits.never))
     scores[open_] = found["importance"] - found["rank"]
@@ -78,10 +99,7 @@ METHODS = (
         "one task on a bounded sample",
         "a baseline from a library",
         _lasso,
-        {
-            "alpha": number(5e-5),
-            "rows": whole(50_000, 100),
-        },
+        LassoOptions,
         numeric_only=True,
     ),
     Method(
@@ -91,11 +109,8 @@ METHODS = (
         "one forest per feature dropped, in one task on a bounded sample",
         "a baseline from a library; features that matter together",
         _forest,
-        {
-            "trees": whole(100, 1),
-            "step": whole(1, 1),
-            "rows": whole(10_000, 100),
-        },
+        ForestOptions,
         numeric_only=True,
+        trial_options={"trees": 50, "step": 5},
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from spark_pufs.core.counting.row_sample import Wanted
 from spark_pufs.core.pu.prfs import CellKernel, PositiveKernel, grids_of
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.options import whole
+from spark_pufs.selectors.options import Options, whole
 from spark_pufs.table.numbers import numeric_view
 
 __all__ = ["METHODS"]
@@ -17,10 +19,17 @@ __all__ = ["METHODS"]
 CELL_BYTES = 2 * 2 * 8  # a value of the grid makes two cells, each with two counts
 
 
+@dataclass(frozen=True)
+class PrfsOptions(Options):
+    """Options of prfs."""
+
+    grid_mb: int = whole(32)
+
+
 def _run(task: Task) -> Outcome:
     view, states = numeric_view(task.table, task.counter), task.table.plan.states
     wanted = Wanted(view.columns, states, task.request.seed)
-    most = max(task.options["grid_mb"] * 2**20 // (CELL_BYTES * len(view.columns)), 2)
+    most = max(task.options_as(PrfsOptions).grid_mb * 2**20 // (CELL_BYTES * len(view.columns)), 2)
     positives = view.rows.scan(PositiveKernel(wanted, most), "labelled values")["rows"]
     kernel = CellKernel(view.columns, states, grids_of(positives))
     auc, error = kernel.aucs(view.rows.scan(kernel, "ranks"))
@@ -50,7 +59,7 @@ METHODS = (
         "two passes over the rows",
         "a quick ranking without bins, with a standard error; misses what only tells in the middle or at both ends",
         _run,
-        {"grid_mb": whole(32)},
+        PrfsOptions,
         numeric_only=True,
     ),
 )

@@ -9,9 +9,8 @@ weight's rank.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +19,9 @@ from spark_pufs.core.counting.hashing import row_hashes
 from spark_pufs.core.pu.neighbours import blocks_of, median_reach, mutual_graph, nearest_block
 from spark_pufs.core.pu.pufs import Links, PufsSettings, Solution, balanced, laplacian_block, plausible_negatives, solve
 from spark_pufs.request import is_positive, is_whole
-from spark_pufs.selectors.base import Method, Option, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.options import number, one_of, whole
+from spark_pufs.selectors.options import Options, number, one_of, option, whole
 from spark_pufs.selectors.sampling import draw_rows, rows_in
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
@@ -33,6 +32,33 @@ States = NDArray[np.uint8]
 
 OUTWEIGH = 10.0  # with alpha 'balance', what the links gain over what the graph costs, at the start
 DIGITS = 9  # of |w|: what is behind them is rounding, and equal features must tie
+
+
+_PAPER = PufsSettings()
+
+
+@dataclass(frozen=True)
+class PufsOptions(Options):
+    """Options of pufs; those of the solver are named as in ``PufsSettings``."""
+
+    neighbours: int = whole(10, 1)
+    theta: float | Literal["median"] = option(
+        "median", "median or a number above 0", lambda v: v == "median" or is_positive(v)
+    )
+    negatives: int | None = option(None, "a whole number of at least 1", lambda v: v is None or is_whole(v, 1))
+    alpha: float | Literal["balance"] = option(
+        _PAPER.alpha, "balance or a number above 0", lambda v: v == "balance" or is_positive(v)
+    )
+    beta: float = number(_PAPER.beta, open_low=False)
+    gamma: float = number(_PAPER.gamma)
+    delta: float = number(_PAPER.delta)
+    theta_m: float = number(_PAPER.theta_m)
+    theta_c: float = number(_PAPER.theta_c)
+    steps: int = whole(_PAPER.steps, 1)
+    scale: str = one_of("deviation", "deviation", "range")
+    rows: int = whole(100_000, 100)
+    sample_mb: int = whole(64, 1)
+    linked: int = whole(500, 2)
 
 
 @dataclass(frozen=True)
@@ -47,18 +73,18 @@ class Graph:
 
 
 def _run(task: Task) -> Outcome:
-    options = task.options
-    rows = draw_rows(task, min(options["rows"], rows_in(options["sample_mb"], task)))
+    options = task.options_as(PufsOptions)
+    rows = draw_rows(task, min(options.rows, rows_in(options.sample_mb, task)))
     # Rows in an order that does not hang on the order of columns: the descent stops before its end, and rounding shows.
     order = np.argsort(row_hashes(np.sort(rows.X, axis=1), rows.label, seed=0), kind="stable")
     label = rows.label[order]
     X, column = np.unique(rows.X[order], axis=1, return_inverse=True)
-    X = _scaled(X, options["scale"])
+    X = _scaled(X, options.scale)
     task.note(f"neighbours of {len(X):,} rows")
     graph = _graph(task, X, label)
     links = _links(task, X, label, graph)
     even = balanced(graph.laplacian, links, _settings(options, _PAPER.alpha))
-    alpha = float(OUTWEIGH * even or _PAPER.alpha) if options["alpha"] == "balance" else options["alpha"]
+    alpha = float(OUTWEIGH * even or _PAPER.alpha) if options.alpha == "balance" else options.alpha
     solution = solve(graph.laplacian, links, _settings(options, alpha))
     scores = np.abs(solution.w).round(DIGITS)[column]
     return Outcome(
@@ -91,10 +117,10 @@ def _scaled(X: Floats, scale: str) -> Floats:
 
 
 def _graph(task: Task, X: Floats, label: States) -> Graph:
-    units, options = blocks_of(len(X)), task.options
-    found = task.engine.each(nearest_block, {"X": X, "k": options["neighbours"]}, units)
+    units, options = blocks_of(len(X)), task.options_as(PufsOptions)
+    found = task.engine.each(nearest_block, {"X": X, "k": options.neighbours}, units)
     index, square = (np.concatenate([part[name] for part in found]) for name in ("index", "square"))
-    theta = median_reach(square) if options["theta"] == "median" else float(options["theta"])
+    theta = median_reach(square) if options.theta == "median" else float(options.theta)
     S = mutual_graph(index, square, theta)
     positive = np.flatnonzero(label == LABELLED_POSITIVE)
     degree = np.asarray(S.sum(axis=1)).ravel()
@@ -111,10 +137,11 @@ def _graph(task: Task, X: Floats, label: States) -> Graph:
 def _links(task: Task, X: Floats, label: States, graph: Graph) -> Links:
     """Labelled rows and plausible negatives, as many of either, both thinned to what can be paired."""
     positive, negative = (np.flatnonzero(label == state) for state in (LABELLED_POSITIVE, LABELLED_NEGATIVE))
-    wanted = task.options["negatives"] or len(positive)
+    options = task.options_as(PufsOptions)
+    wanted = options.negatives or len(positive)
     more = max(wanted - len(negative), 0)
     plausible = plausible_negatives(label == UNLABELLED, graph.tied, graph.similarity, more)
-    rng, most = np.random.default_rng([task.request.seed, 0]), task.options["linked"]
+    rng, most = np.random.default_rng([task.request.seed, 0]), options.linked
     both = (_thinned(group, most, rng) for group in (positive, np.concatenate([negative, plausible])))
     return Links(*(X[group] for group in both))
 
@@ -123,8 +150,8 @@ def _thinned(rows: NDArray[np.intp], most: int, rng: np.random.Generator) -> NDA
     return rows if len(rows) <= most else np.sort(rng.choice(rows, most, replace=False))
 
 
-def _settings(options: Mapping[str, Any], alpha: float) -> PufsSettings:
-    return PufsSettings(**{**{name: options[name] for name in PufsSettings.__dataclass_fields__}, "alpha": alpha})
+def _settings(options: PufsOptions, alpha: float) -> PufsSettings:
+    return PufsSettings(**{one.name: getattr(options, one.name) for one in fields(PufsSettings)} | {"alpha": alpha})
 
 
 def _details(graph: Graph, links: Links, solution: Solution) -> dict[str, Any]:
@@ -136,24 +163,6 @@ def _details(graph: Graph, links: Links, solution: Solution) -> dict[str, Any]:
     }
 
 
-_PAPER = PufsSettings()
-_OPTIONS = {
-    "neighbours": whole(10, 1),
-    "theta": Option("median", "median or a number above 0", lambda v: v == "median" or is_positive(v)),
-    "negatives": Option(None, "a whole number of at least 1", lambda v: v is None or is_whole(v, 1)),
-    "alpha": Option(_PAPER.alpha, "balance or a number above 0", lambda v: v == "balance" or is_positive(v)),
-    "beta": number(_PAPER.beta, open_low=False),
-    "gamma": number(_PAPER.gamma),
-    "delta": number(_PAPER.delta),
-    "theta_m": number(_PAPER.theta_m),
-    "theta_c": number(_PAPER.theta_c),
-    "steps": whole(_PAPER.steps, 1),
-    "scale": one_of("deviation", "deviation", "range"),
-    "rows": whole(100_000, 100),
-    "sample_mb": whole(64, 1),
-    "linked": whole(500, 2),
-}
-
 METHODS = (
     Method(
         "pufs",
@@ -162,7 +171,7 @@ METHODS = (
         "distances between all pairs of at most 100,000 rows, as parallel work; one small solve",
         "classes that lie apart in all features together; not beside many irrelevant ones",
         _run,
-        _OPTIONS,
+        PufsOptions,
         numeric_only=True,
     ),
 )

@@ -7,6 +7,8 @@ errors, selection frequencies and stability without further runs. A bag is one t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +24,13 @@ from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.resampling import stability_dict
 from spark_pufs.selectors.options import number, whole
-from spark_pufs.selectors.soft.distil import MOST_TRACED, OPTIONS, chance_warnings, in_units_of_best, teacher_details
+from spark_pufs.selectors.soft.distil import (
+    MOST_TRACED,
+    DistilOptions,
+    chance_warnings,
+    in_units_of_best,
+    teacher_details,
+)
 from spark_pufs.selectors.soft.lesson import draw_lesson, fold_count
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
 
@@ -31,25 +39,34 @@ __all__ = ["METHODS"]
 LEAST_LABELLED = 4  # rows of a bag that are labelled, where there are as many
 
 
+@dataclass(frozen=True)
+class ConsensusOptions(DistilOptions):
+    """Options of consensus: smaller forests than distil's, since every bag has its own."""
+
+    trees: int = whole(50, 1)
+    bags: int = whole(8, 2, 200)
+    share: float = number(0.6, 0.1, 0.9)
+
+
 def _consensus(task: Task) -> Outcome:
-    options = task.options
-    lesson = draw_lesson(task, options["rows"])
-    folds = fold_count(options["folds"], int(lesson.positive.sum()))
+    options = task.options_as(ConsensusOptions)
+    lesson = draw_lesson(task, options.rows)
+    folds = fold_count(options.folds, int(lesson.positive.sum()))
     unit = {
         "folds": folds,
-        "trees": options["trees"],
-        "share": float(options["share"]),
+        "trees": options.trees,
+        "share": float(options.share),
         "k": min(task.limits.k, MOST_TRACED),
         "seed": task.request.seed % 2**31,
     }
-    units = [{**unit, "bag": bag} for bag in range(options["bags"])]
+    units = [{**unit, "bag": bag} for bag in range(options.bags)]
     task.note(f"{len(units)} bags of {lesson.note}")
     found = task.engine.each(bag_views, {**lesson.state(), "hidden": lesson.hidden}, units)
     ranks = lesson.by_feature(np.stack([one["rank"] for one in found]))
     strength = lesson.by_feature(np.stack([one["strength"] for one in found]))
     scores = ranks.mean(axis=0)
     chosen = by_score(scores, task.limits)
-    errors = _bag_error(ranks, options["share"])
+    errors = _bag_error(ranks, options.share)
     teaching = teaching_of(_mean_scores(found, lesson.codes.shape[1]), lesson.positive)
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
@@ -68,7 +85,7 @@ def _consensus(task: Task) -> Outcome:
             "stability": agreement,
         },
         relevance=in_units_of_best(strength.mean(axis=0), scores),
-        relevance_errors=_bag_error(strength, options["share"]),
+        relevance_errors=_bag_error(strength, options.share),
     )
 
 
@@ -128,6 +145,7 @@ METHODS = (
         "one or two passes for a bounded sample, then a task for each bag",
         "an answer with its errors and its stability; tables on which methods disagree",
         _consensus,
-        {**OPTIONS, "trees": whole(50, 1), "bags": whole(8, 2, 200), "share": number(0.6, 0.1, 0.9)},
+        ConsensusOptions,
+        trial_options={"bags": 2, "trees": 20, "folds": 3},
     ),
 )

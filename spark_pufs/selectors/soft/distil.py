@@ -6,6 +6,7 @@ views that fail in different ways; the mean of their ranks is the answer.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,30 @@ from spark_pufs.core.soft.students import STUDENT_KINDS, STUDENTS, Report, ranks
 from spark_pufs.core.soft.teacher import MEMBERS
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.options import whole
+from spark_pufs.selectors.options import Options, whole
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, shares, teach
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
 
-__all__ = ["METHODS", "OPTIONS", "chance_warnings", "in_units_of_best", "teacher_details"]
+__all__ = ["METHODS", "DistilOptions", "chance_warnings", "in_units_of_best", "teacher_details"]
 
 MOST_TRACED = 40  # features that a forward search orders where no number is asked for
 
-OPTIONS = {"folds": whole(5, 2, 20), "trees": whole(100, 1), "rows": whole(10_000, 100)}
+
+@dataclass(frozen=True)
+class DistilOptions(Options):
+    """Options of distil."""
+
+    folds: int = whole(5, 2, 20)
+    trees: int = whole(100, 1)
+    rows: int = whole(10_000, 100)
 
 
 def _distil(task: Task) -> Outcome:
-    options = task.options
+    options = task.options_as(DistilOptions)
     task.note("teaching: three models learn the label, out of fold")
-    lesson = draw_lesson(task, options["rows"])
-    folds = fold_count(options["folds"], int(lesson.positive.sum()))
-    teaching = teach(task, lesson, folds, options["trees"])
+    lesson = draw_lesson(task, options.rows)
+    folds = fold_count(options.folds, int(lesson.positive.sum()))
+    teaching = teach(task, lesson, folds, options.trees)
     task.note("five students learn from the teacher")
     report = _students(task, lesson, teaching)
     weights = view_weights(STUDENT_KINDS, teaching.weights)
@@ -60,7 +68,8 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
 
 
 def _students(task: Task, lesson: Lesson, teaching: Teaching) -> Report:
-    unit = {"k": min(task.limits.k, MOST_TRACED), "trees": task.options["trees"], "seed": task.request.seed % 2**31}
+    trees = task.options_as(DistilOptions).trees
+    unit = {"k": min(task.limits.k, MOST_TRACED), "trees": trees, "seed": task.request.seed % 2**31}
     shared = {**lesson.state(), "scores": teaching.scores, "hidden": lesson.hidden}
     found = task.engine.each(learn, shared, [unit])[0]
     return Report(found["scores"], found["strength"])
@@ -108,6 +117,7 @@ METHODS = (
         "one or two passes for a bounded sample, then seconds of work on it",
         "the default: best on real tables, with few labels, any types, outliers and noise columns",
         _distil,
-        OPTIONS,
+        DistilOptions,
+        trial_options={"trees": 20, "folds": 3},
     ),
 )

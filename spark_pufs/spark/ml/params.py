@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import MISSING, fields
 from typing import Any, Literal, Self, TypedDict
 
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed
 
-from spark_pufs.request import Request, several
+from spark_pufs.request import DEFAULT_METHOD, Request, several
 from spark_pufs.types import LabelRule
 
 __all__ = ["ParamValues", "SelectionParams"]
@@ -43,25 +44,17 @@ class ParamValues(TypedDict, total=False):
     options: dict[str, Any]
 
 
-# Params that go into a request as they are, with the request's name for them.
-_FIELDS = {
-    "method": "method",
-    "k": "k",
-    "budget": "budget",
-    "costs": "costs",
-    "must": "must",
-    "never": "never",
-    "prior": "prior",
-    "seed": "seed",
-    "bins": "bins",
-    "binning": "binning",
-    "maxCategories": "max_categories",
-    "missing": "missing",
-    "copies": "copies",
-    "pairMemoryMb": "pair_memory_mb",
-    "stability": "stability",
-    "options": "options",
-}
+def _param(field: str) -> str:
+    """The name of a field of a request as pyspark.ml spells it: maxCategories for max_categories."""
+    first, *others = field.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+# Fields of a request that Params give in other words; every other field is a Param of its own.
+_OTHERWISE = ("label", "include", "exclude", "keep", "categorical", "propose_k")
+_FIELDS = {_param(field.name): field for field in fields(Request) if field.name not in _OTHERWISE}
+# What is not told has no default: None, or nothing to choose.
+_DEFAULTS = {name: field.default for name, field in _FIELDS.items() if field.default not in (MISSING, None, ())}
 
 
 def _plain(value: Any) -> Any:
@@ -136,23 +129,16 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     def __init__(self) -> None:
         super().__init__()
         self._setDefault(
-            method="distil",
+            method=DEFAULT_METHOD,
             positive=LabelRule.positive,
             negative=LabelRule.negative,
             unlabelled=LabelRule.unlabelled,
             categorical=Request.categorical,
-            seed=Request.seed,
-            bins=Request.bins,
-            binning=Request.binning,
-            maxCategories=Request.max_categories,
-            missing=Request.missing,
-            copies=Request.copies,
-            pairMemoryMb=Request.pair_memory_mb,
-            stability=Request.stability,
+            **_DEFAULTS,
         )
 
     def _request(self, include: list[str], categorical: list[str]) -> Request:
-        given = {field: self.getOrDefault(name) for name, field in _FIELDS.items() if self.isDefined(name)}
+        given = {field.name: self.getOrDefault(name) for name, field in _FIELDS.items() if self.isDefined(name)}
         values = [several(self.getOrDefault(name)) for name in ("positive", "negative", "unlabelled")]
         categorical = [*self.getOrDefault("categorical"), *categorical]
         return Request.of(LabelRule(self.getLabelCol(), *values), include=include, categorical=categorical, **given)

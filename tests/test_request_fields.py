@@ -1,0 +1,125 @@
+"""A field of a request reaches every front door and every trial: none can be forgotten in one of them."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import spark_pufs
+from spark_pufs import api
+from spark_pufs.engines.local import LocalEngine
+from spark_pufs.jobs.compare_job import CompareSection
+from spark_pufs.jobs.config import parse
+from spark_pufs.local import PUSelector
+from spark_pufs.request import DEFAULT_METHOD, Request
+from spark_pufs.run.execution import IN_PROCESS, prepare
+from spark_pufs.selectors.evidence import trial
+from spark_pufs.selectors.evidence.comparison import EvaluationProtocol
+from spark_pufs.selectors.registry import METHODS
+from spark_pufs.selectors.task import make_task
+from spark_pufs.spark import PUFeatureSelector
+from spark_pufs.spark.ml.params import _FIELDS
+from spark_pufs.types import LabelRule
+
+LABEL = LabelRule("label")
+# Every field with a value that is not its default.
+GIVEN: dict[str, Any] = {
+    "method": "mrmr",
+    "include": ("a", "b"),
+    "exclude": ("c",),
+    "keep": ("d",),
+    "categorical": ("b",),
+    "k": 1,
+    "budget": 7.0,
+    "costs": {"a": 2.0},
+    "must": ("a",),
+    "never": ("b",),
+    "prior": (0.1, 0.2),
+    "seed": 3,
+    "bins": 4,
+    "binning": "equal-width",
+    "max_categories": 9,
+    "missing": "error",
+    "copies": "all",
+    "pair_memory_mb": 77,
+    "stability": 5,
+    "options": {"criterion": "miq"},
+}
+DECIDED_BY_OTHERS = {"label", "propose_k"}  # values of the label column, and k
+
+
+def wanted(**more: Any) -> Request:
+    return Request(**{"label": LABEL, **GIVEN, **more})
+
+
+def defaults(function: Any) -> dict[str, Any]:
+    return {name: one.default for name, one in inspect.signature(function).parameters.items()}
+
+
+def test_the_values_of_this_test_are_complete_and_no_defaults() -> None:
+    assert {*GIVEN} == {field.name for field in fields(Request)} - DECIDED_BY_OTHERS
+    plain = Request(LABEL, DEFAULT_METHOD)
+    assert not [name for name, value in GIVEN.items() if getattr(plain, name) == value]
+
+
+def test_select_hands_on_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Request] = []
+
+    def remember(engine: Any, request: Request, checkpoint: Any) -> Any:
+        asked.append(request)
+        return spark_pufs.Selection("mim", (), {}, {}, {}, (), {}, {}, "", {}, {})
+
+    monkeypatch.setattr(api, "select_with", remember)
+    own = {"features" if name == "include" else name: value for name, value in GIVEN.items()}
+    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label", **own.pop("options"), **own)
+    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label")
+    assert asked == [wanted(), Request.of(LABEL, method=DEFAULT_METHOD)]
+
+
+def test_the_scikit_learn_transformer_hands_on_every_field() -> None:
+    names = {field.name for field in fields(Request)} & {*inspect.signature(PUSelector).parameters}
+    assert {*GIVEN} - names == {"include", "exclude", "keep"}  # columns are those of X
+    request = PUSelector(unlabelled=0, **{name: GIVEN[name] for name in names})._request("label")
+    assert request == wanted(include=("*",), exclude=(), keep=())
+    assert PUSelector(unlabelled=0, k=None)._request("label") == Request.of(LABEL, method=DEFAULT_METHOD)
+
+
+def test_the_estimator_has_a_param_for_every_field() -> None:
+    known = {param.name for param in PUFeatureSelector().params}
+    assert {*_FIELDS} <= known
+    given = {name: GIVEN[field.name] for name, field in _FIELDS.items()}
+    request = PUFeatureSelector(categorical=["b"], **given)._request(["a", "b"], [])
+    assert request == wanted(exclude=(), keep=())
+    assert PUFeatureSelector()._request(["*"], []) == Request.of(LABEL, method=DEFAULT_METHOD)
+
+
+def test_a_configuration_file_has_a_key_for_every_field() -> None:
+    columns = {name: list(GIVEN[name]) for name in ("include", "exclude", "keep", "categorical")}
+    chosen = {name: value for name, value in GIVEN.items() if name not in {*columns, "options"}}
+    places = {"source": {"path": "in"}, "label": {"column": "label"}, "output": {"path": "out"}}
+    request = parse({**places, "features": columns, "select": {**chosen, **GIVEN["options"]}}).request()
+    assert request == wanted()
+    assert parse(places).request() == Request.of(LABEL, method=DEFAULT_METHOD)
+
+
+def test_a_trial_takes_over_what_it_does_not_decide() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"]).assign(label=np.arange(60) % 3 == 0)
+    request = wanted(label=LabelRule("label", (True,), (), (False,)), include=("*",), exclude=(), keep=(), budget=None)
+    engine = LocalEngine(table)
+    task = make_task(engine, prepare(engine, request), METHODS["mrmr"], request, IN_PROCESS)
+    found = trial._request(trial.trial_sample(task, 50).state, {"method": "mim", "options": {}, "k": 2})
+    same = {name for name in GIVEN if getattr(found, name) == GIVEN[name]}
+    assert {*GIVEN} - same == {*trial.DECIDED} - DECIDED_BY_OTHERS
+    assert (found.method, found.k, found.propose_k, found.stability) == ("mim", 2, False, 0)
+
+
+def test_how_methods_are_judged_has_the_same_defaults_everywhere() -> None:
+    protocol = {field.name: field.default for field in fields(EvaluationProtocol)}
+    assert CompareSection().model_dump(exclude={"methods"}) == protocol
+    assert protocol.items() <= defaults(spark_pufs.compare).items()

@@ -14,7 +14,7 @@ from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import Report, students_report
-from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks
+from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
 
 __all__ = [
     "SLOPE",
@@ -60,7 +60,7 @@ def teaching_of(scores: Floats, labelled: Bools) -> Teaching:
     """The members' out-of-fold scores (M, n) as one."""
     ranks = np.vstack([normal_ranks(own) for own in scores])
     weights, aucs = member_weights(ranks, labelled)
-    target = normal_ranks(weights @ ranks)
+    target = normal_ranks(weighed(weights, ranks))
     auc, variance = delong(target[labelled], target[~labelled])
     return Teaching(target, scores, weights, aucs, auc, float(np.sqrt(variance)))
 

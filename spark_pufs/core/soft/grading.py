@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.soft.distillation import SLOPE, Teaching, known_or_soft, soft_offset
 from spark_pufs.core.soft.encoding import Codes, Floats
 from spark_pufs.core.soft.folds import HashedFolds
-from spark_pufs.core.soft.teacher import Bools, FoldModels, placed
+from spark_pufs.core.soft.teacher import Bools, FoldModels, placed, weighed
 from spark_pufs.types import FULL_GRADE, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Layout
 
 __all__ = ["TaughtTeacher"]
@@ -42,7 +42,7 @@ class TaughtTeacher:
         ladders = np.sort(teaching.scores, axis=1)
         ranks = np.vstack([placed(own, ladder) for own, ladder in zip(teaching.scores, ladders, strict=True)])
         offset = soft_offset(teaching.target[label == UNLABELLED], hidden)
-        return cls(layout, folds, models, ladders, teaching.weights, np.sort(teaching.weights @ ranks), offset)
+        return cls(layout, folds, models, ladders, teaching.weights, np.sort(weighed(teaching.weights, ranks)), offset)
 
     def target(self, codes: Codes, labelled: Bools) -> Floats:
         """The teacher's normal score (n,) of rows with codes (D, n), each by the models that have not seen it."""
@@ -53,7 +53,7 @@ class TaughtTeacher:
             if models is not None and len(rows):
                 scores[:, rows] = models.scores(codes[:, rows], self.layout)
         ranks = np.vstack([placed(own, ladder) for own, ladder in zip(scores, self.ladders, strict=True)])
-        return placed(self.weights @ ranks, self.ladder)
+        return placed(weighed(self.weights, ranks), self.ladder)
 
     def grades(self, codes: Codes, label: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Soft labels (n,) in units of 1 / ``FULL_GRADE``; 0 and ``FULL_GRADE`` where the class is known."""

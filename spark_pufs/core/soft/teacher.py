@@ -36,6 +36,7 @@ __all__ = [
     "member_weights",
     "normal_ranks",
     "placed",
+    "weighed",
 ]
 
 Bools = NDArray[np.bool_]
@@ -219,6 +220,14 @@ def placed(values: Floats, ladder: Floats) -> Floats:
     share = np.clip((low + high) / 2, 0.5, len(ladder) - 0.5) / len(ladder)
     found: Floats = norm.ppf(share)
     return found
+
+
+def weighed(weights: Floats, scores: Floats) -> Floats:
+    """The weighted sum (n,) of scores (M, n), row by row: a matrix product may round by where a row stands."""
+    total = np.zeros(scores.shape[1])
+    for weight, own in zip(weights, scores, strict=True):
+        total += weight * own
+    return total
 
 
 def member_weights(scores: Floats, labelled: Bools) -> tuple[Floats, Floats]:

@@ -9,14 +9,17 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from spark_pufs.core.counting.counts import one_hot
+from spark_pufs.core.soft.boosting import boosting_importance
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, grouped
 from spark_pufs.core.soft.teacher import MEMBERS, Bools, linear_design, linear_weights
 from spark_pufs.core.soft.trees import grown, importance
+from spark_pufs.core.soft.views import LABEL_KINDS, LABEL_VIEWS, label_views
 from spark_pufs.types import Layout
 
 __all__ = [
     "STUDENTS",
-    "STUDENT_KINDS",
+    "VIEWS",
+    "VIEW_KINDS",
     "Report",
     "forward_additive",
     "forward_joint",
@@ -27,9 +30,10 @@ __all__ = [
     "view_weights",
 ]
 
-# Of which kind the students are: a view is worth what the teacher's member of its kind is.
-STUDENT_KINDS = ("trees", "linear", "linear", "naive Bayes", "naive Bayes")
-STUDENTS = ("trees", "ridge", "label weights", "soft joint information", "forward regression")
+STUDENTS = ("trees", "ridge", "label weights", "soft joint information", "forward regression", "boosting")
+VIEWS = (*STUDENTS, *LABEL_VIEWS)
+# Of which kind the views are: one is worth what the teacher's member of its kind is.
+VIEW_KINDS = ("trees", "linear", "linear", "naive Bayes", "naive Bayes", "trees", *LABEL_KINDS)
 RIDGE = 10.0
 SHRINKAGE = 5.0  # rows that a level's effect is shrunk by
 INFORMATION_GROUPS = 5
@@ -39,9 +43,9 @@ MOST_REGRESSED = 100  # features, or twice as many as are wanted
 
 @dataclass(frozen=True)
 class Report:
-    """What the students found.
+    """What the views found.
 
-    ``scores`` (S, D): every student's own, larger is better. ``strength`` (V, D): the views that weigh all features at
+    ``scores`` (S, D): every view's own, larger is better. ``strength`` (V, D): the views that weigh all features at
     once, as shares of the best, 0 where a column is no better than one whose rows were shuffled.
     """
 
@@ -52,7 +56,7 @@ class Report:
 def students_report(
     codes: Codes, labelled: Bools, target: Floats, soft: Floats, encoding: Encoding, k: int, trees: int, seed: int
 ) -> Report:
-    """Every student on codes (D, n).
+    """Every student and every view of the label alone on codes (D, n).
 
     ``target`` (n,) is the teacher's score, ``soft`` (n,) the soft labels in [0, 1]; forward searches go ``k`` steps.
     """
@@ -69,11 +73,15 @@ def students_report(
     )
     joint = forward_joint(*_regrouped(codes, encoding, INFORMATION_GROUPS), soft, k)
     views = np.vstack([weighed[:, :count], ranked(joint, count)])
-    # The regression works on pairs of levels: of a wide table it is given the columns that the others put first.
-    some = np.sort(np.argsort(-mean_rank(views), kind="stable")[: max(2 * k, MOST_REGRESSED)])
+    alone = label_views(codes, labelled, encoding, trees, seed)
+    # The regression works on pairs of levels, boosting is asked column by column: of a wide table they are given the
+    # columns that the others put first.
+    some = np.sort(np.argsort(-mean_rank(np.vstack([views, alone])), kind="stable")[: max(2 * k, MOST_REGRESSED)])
     part = Layout(tuple(encoding.coarse.levels[i] for i in some))
     order = forward_additive(encoding.coarse_codes(codes)[some], part, target, k)
-    scores = np.vstack([views, ranked(some[order].tolist(), count)])
+    boosted = np.zeros(count)
+    boosted[some] = boosting_importance(codes[some], target, seed)
+    scores = np.vstack([views, ranked(some[order].tolist(), count), boosted, alone])
     return Report(scores, _strength(weighed[:, :count], weighed[:, count:]))
 
 

@@ -17,9 +17,8 @@ from spark_pufs.core.evidence.stability import stability
 from spark_pufs.core.soft.distillation import distilled, taught, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
-from spark_pufs.core.soft.students import STUDENT_KINDS, mean_rank, view_weights
+from spark_pufs.core.soft.students import VIEW_KINDS, mean_rank, view_weights
 from spark_pufs.core.soft.teacher import normal_ranks
-from spark_pufs.core.soft.views import LABEL_KINDS, label_views
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.resampling import stability_dict
@@ -120,10 +119,9 @@ def bag_views(shared: State, unit: State) -> State:
     report = distilled(
         codes, positive, negative, teaching, encoding, shared["hidden"], unit["k"], unit["trees"], own
     )  # fmt: skip
-    views = np.vstack([report.scores, label_views(codes, positive, encoding, unit["trees"], own)])
     teacher = np.vstack([normal_ranks(one) for one in teaching.scores])
-    weights = view_weights((*STUDENT_KINDS, *LABEL_KINDS), teaching.weights)
-    rank = mean_rank(views, weights)
+    weights = view_weights(VIEW_KINDS, teaching.weights)
+    rank = mean_rank(report.scores, weights)
     return {"rank": rank, "strength": report.strength.mean(axis=0), "rows": rows, "teacher": teacher}
 
 
@@ -140,7 +138,7 @@ def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> ND
 METHODS = (
     Method(
         "consensus",
-        "Eight views of the columns, with and without a teacher, on bags of the rows, averaged",
+        "Nine views of the columns, with and without a teacher, on bags of the rows, averaged",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then a task for each bag",
         "an answer with its errors and its stability; tables on which methods disagree",

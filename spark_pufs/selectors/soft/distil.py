@@ -1,7 +1,7 @@
 """distil: a teacher learns the label from all columns, students learn the teacher's word from few of them.
 
-The teacher is cross-fitted, so that no row is judged by a model that saw its label. Five students rank the columns by
-views that fail in different ways; the mean of their ranks is the answer.
+The teacher is cross-fitted, so that no row is judged by a model that saw its label. Six students, and three views of
+the label alone, rank the columns in ways that fail differently; the mean of their ranks is the answer.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.soft.distillation import Teaching, distilled, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
-from spark_pufs.core.soft.students import STUDENT_KINDS, STUDENTS, Report, ranks, view_weights
+from spark_pufs.core.soft.students import VIEW_KINDS, VIEWS, Report, ranks, view_weights
 from spark_pufs.core.soft.teacher import MEMBERS
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
@@ -42,9 +42,9 @@ def _distil(task: Task) -> Outcome:
     lesson = draw_lesson(task, options.rows)
     folds = fold_count(options.folds, int(lesson.positive.sum()))
     teaching = teach(task, lesson, folds, options.trees)
-    task.note("five students learn from the teacher")
+    task.note("six students learn from the teacher")
     report = _students(task, lesson, teaching)
-    weights = view_weights(STUDENT_KINDS, teaching.weights)
+    weights = view_weights(VIEW_KINDS, teaching.weights)
     places = lesson.by_feature(ranks(report.scores))
     scores = np.average(places, axis=0, weights=weights)
     errors = places.std(axis=0, ddof=1) / np.sqrt(len(places))
@@ -55,7 +55,7 @@ def _distil(task: Task) -> Outcome:
         errors,
         warnings=chance_warnings(teaching),
         details={"sample": lesson.note, "teacher": teacher_details(teaching, lesson)},
-        notes={i: shares(STUDENTS, own) for i, own in enumerate(places.T)},
+        notes={i: shares(VIEWS, own) for i, own in enumerate(places.T)},
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=strength.std(axis=0, ddof=1) / np.sqrt(len(strength)),
     )
@@ -112,7 +112,7 @@ def teacher_details(teaching: Teaching, lesson: Lesson) -> dict[str, Any]:
 METHODS = (
     Method(
         "distil",
-        "A cross-fitted teacher scores every row, and five students rank the columns by what tells its scores",
+        "A cross-fitted teacher scores every row; nine views rank the columns by what tells its scores and the label",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then seconds of work on it",
         "the default: best on real tables, with few labels, any types, outliers and noise columns",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "FULL_GRADE",
     "LABELLED_NEGATIVE",
     "LABELLED_POSITIVE",
     "LABEL_STATES",
@@ -28,6 +29,7 @@ __all__ = [
 # The label axis of every count table.
 UNLABELLED, LABELLED_POSITIVE, LABELLED_NEGATIVE = 0, 1, 2
 LABEL_STATES = 3
+FULL_GRADE = 255  # soft labels as whole numbers: the grade of a row that is surely positive
 
 Kind = Literal["numeric", "text", "unsupported"]
 
@@ -108,7 +110,8 @@ class Bins:
 
 @dataclass(frozen=True)
 class Block:
-    """Packed rows, column-major: codes (D, n) uint8, label (n,) uint8 of label states.
+    """Packed rows, column-major: codes (D, n) uint8, label (n,) uint8 of label states, or of grades where rows
+    were packed with soft labels.
 
     ``witness``: of the rows as they were read, where blocks are kept apart from their source.
     """

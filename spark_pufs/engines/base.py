@@ -26,6 +26,7 @@ from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 __all__ = [
     "Blocks",
     "Engine",
+    "Grader",
     "InProcess",
     "Keeper",
     "MaskScorer",
@@ -57,13 +58,24 @@ def record(passes: list[Pass], what: str, began: float) -> None:
     log.info("pass %d: %s (%.1f s)", len(passes), what, passes[-1].seconds)
 
 
+class Grader(Protocol):
+    """Gives rows soft labels."""
+
+    def grades(self, batch: RawBatch, label: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Grades (n,) of rows with ``label`` (n,) states; a row's grade depends on the row alone."""
+
+
 @dataclass(frozen=True)
 class Packer:
-    """Turns raw batches into blocks: ``numeric`` and ``text`` pair the batch's columns with bins and block rows."""
+    """Turns raw batches into blocks: ``numeric`` and ``text`` pair the batch's columns with bins and block rows.
+
+    With a ``grader`` the labels of blocks are grades.
+    """
 
     numeric: tuple[tuple[int, int, Bins], ...]  # (column of the batch, row of the block, bins)
     text: tuple[tuple[int, int, Bins], ...]
     states: Mapping[str, int]
+    grader: Grader | None = None
 
     @property
     def features(self) -> int:
@@ -77,7 +89,8 @@ class Packer:
             codes[list(rows)] = code_columns(batch.numeric if every else batch.numeric[:, columns], own)
         for column, row, bins in self.text:
             codes[row] = code_text(batch.text[column], bins)
-        return Block(codes, label_codes(batch, self.states))
+        label = label_codes(batch, self.states)
+        return Block(codes, label if self.grader is None else self.grader.grades(batch, label))
 
 
 class Blocks(Protocol):

@@ -11,14 +11,28 @@ from spark_pufs.selectors.evidence import auto
 from spark_pufs.selectors.information import markov, pucfs, ranking
 from spark_pufs.selectors.plugins import package_of, plugin, plugin_names, plugins
 from spark_pufs.selectors.rows import baselines, lgbm_opt, library, prfs, pufs
-from spark_pufs.selectors.soft import consensus, distil
+from spark_pufs.selectors.soft import consensus, distil, soft_counts
 
 __all__ = ["METHODS", "every_method", "known_method", "method_named", "no_clusters", "packages_behind"]
 
 # Of this package.
 METHODS: dict[str, Method] = {
     method.name: method
-    for module in (distil, consensus, ranking, markov, fscpu, pucfs, prfs, pufs, library, baselines, lgbm_opt, auto)
+    for module in (
+        distil,
+        consensus,
+        soft_counts,
+        ranking,
+        markov,
+        fscpu,
+        pucfs,
+        prfs,
+        pufs,
+        library,
+        baselines,
+        lgbm_opt,
+        auto,
+    )
     for method in module.METHODS
 }
 

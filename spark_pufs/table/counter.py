@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, SubsetKernel, pair_bytes
+from spark_pufs.core.counting.soft_counts import SOFT_STATES, SoftFeatureKernel, SoftLabelKernel, SoftPairKernel
 from spark_pufs.engines.base import Blocks
 from spark_pufs.types import LABEL_STATES, Layout
 
-__all__ = ["Countable", "Counter", "SetCounts"]
+__all__ = ["BY_GRADE", "BY_LABEL", "CountKernels", "Countable", "Counter", "SetCounts"]
 
 log = logging.getLogger("spark_pufs")
 
@@ -39,6 +40,20 @@ class Countable(Protocol):
 
 
 @dataclass(frozen=True)
+class CountKernels:
+    """How rows are counted: by ``states`` of their label, alone, in pairs of all features and of some."""
+
+    states: int
+    label: type[LabelKernel] | type[SoftLabelKernel]
+    pairs: type[PairKernel] | type[SoftPairKernel]
+    feature: type[FeatureKernel] | type[SoftFeatureKernel]
+
+
+BY_LABEL = CountKernels(LABEL_STATES, LabelKernel, PairKernel, FeatureKernel)
+BY_GRADE = CountKernels(SOFT_STATES, SoftLabelKernel, SoftPairKernel, SoftFeatureKernel)  # of blocks with soft labels
+
+
+@dataclass(frozen=True)
 class SetCounts:
     """Counts given a set of features: ``digits`` (C, set) the occupied configurations, ``counts`` (3, C, L)."""
 
@@ -47,10 +62,11 @@ class SetCounts:
 
 
 class Counter:
-    """What the information-based selectors know of a table."""
+    """What the information-based selectors know of a table; the first axis of counts is the label's S states."""
 
-    def __init__(self, table: Countable, pair_memory_mb: int) -> None:
+    def __init__(self, table: Countable, pair_memory_mb: int, kernels: CountKernels = BY_LABEL) -> None:
         self._table = table
+        self._kernels = kernels
         self._limit = pair_memory_mb * 2**20
         self._pairs: NDArray[np.int64] | None = None
         self._labels: NDArray[np.int64] | None = None
@@ -61,12 +77,12 @@ class Counter:
         return self._table.layout
 
     def labels(self) -> NDArray[np.int64]:
-        """Label x level, (3, L)."""
+        """Label x level, (S, L)."""
         if self._labels is None:
             if self._pairs is not None:  # the diagonal pairs every level with itself
                 self._labels = np.diagonal(self._pairs, axis1=1, axis2=2)
             else:
-                self._labels = self._table.blocks.scan(LabelKernel(self.layout), "label x feature")["counts"]
+                self._labels = self._table.blocks.scan(self._kernels.label(self.layout), "label x feature")["counts"]
         return self._labels
 
     def expect_pairs(self) -> None:
@@ -75,7 +91,7 @@ class Counter:
             self._all_pairs()
 
     def with_feature(self, feature: int, ahead: Sequence[int] = ()) -> NDArray[np.int64]:
-        """Label x level of ``feature`` x level of every feature, (3, B, L).
+        """Label x level of ``feature`` x level of every feature, (S, B, L).
 
         ``ahead``: features that are likely to be asked for next, the likeliest first. A pass that has to be made counts
         some of them too: most of its cost is reading the rows.
@@ -93,7 +109,7 @@ class Counter:
         return new[: int(np.searchsorted(levels, PASS_LEVELS, side="right"))]
 
     def _step(self, features: tuple[int, ...]) -> None:
-        kernel = FeatureKernel(self.layout, features)
+        kernel = self._kernels.feature(self.layout, features)
         others = f" and {len(features) - 1} more" if len(features) > 1 else ""
         what = f"pairs with {self._table.names[features[0]]}{others}"
         counts = self._table.blocks.scan(kernel, what)["counts"]
@@ -101,7 +117,7 @@ class Counter:
             self._steps[feature] = counts[:, kernel.part.span(position)]
 
     def known_pairs(self) -> NDArray[np.int64] | None:
-        """Label x level x level of all features, (3, L, L), where a pass has counted them; no pass is made."""
+        """Label x level x level of all features, (S, L, L), where a pass has counted them; no pass is made."""
         return self._pairs
 
     def among(self, features: tuple[int, ...]) -> NDArray[np.int64] | None:
@@ -141,18 +157,18 @@ class Counter:
 
     def pair_bytes(self) -> int:
         """Size of the table of all pairs."""
-        return pair_bytes(self.layout)
+        return pair_bytes(self.layout, self._kernels.states)
 
     def pairs_fit(self) -> bool:
         """Whether the table of all pairs stays within the byte budget."""
-        size = pair_bytes(self.layout)
+        size = self.pair_bytes()
         fit = size <= self._limit
         log.debug("all pairs take %d bytes of %d: %s", size, self._limit, "one pass" if fit else "steps")
         return fit
 
     def _all_pairs(self) -> NDArray[np.int64]:
         if self._pairs is None:
-            self._pairs = self._table.blocks.scan(PairKernel(self.layout), "all pairs")["counts"]
+            self._pairs = self._table.blocks.scan(self._kernels.pairs(self.layout), "all pairs")["counts"]
         return self._pairs
 
     def _from_steps(self, features: tuple[int, ...], part: Layout, levels: NDArray[np.int64]) -> NDArray[np.int64]:

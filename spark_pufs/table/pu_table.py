@@ -13,12 +13,12 @@ from spark_pufs.core.counting.profile import MOST_VALUES, Profile, ProfileKernel
 from spark_pufs.core.counting.sentinels import sentinels
 from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.schema import Schema, label_states, match, resolve
-from spark_pufs.engines.base import Blocks, Engine, Packer, Source
+from spark_pufs.engines.base import Blocks, Engine, Grader, Packer, Source
 from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
-__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack", "unseen_text"]
+__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack", "packer", "unseen_text"]
 
 MOST_NAMED = 10  # columns in one warning
 IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
@@ -114,17 +114,25 @@ def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
     return replace(plan, schema=schema, profile=profile, features=features, source=source)
 
 
-def pack(plan: Plan, request: Request, known: Iterable[Bins] = ()) -> PUTable:
-    """Bin every feature, unless all bins are ``known``, and pack the rows; none is read before the first count."""
+def pack(plan: Plan, request: Request, known: Iterable[Bins] = (), grader: Grader | None = None) -> PUTable:
+    """Bin every feature, unless all bins are ``known``, and pack the rows; none is read before the first count.
+
+    With a ``grader`` blocks hold soft labels.
+    """
     bins = {one.name: one for one in known} or _bins(plan, request)
-    row = {name: i for i, name in enumerate(plan.features)}
-    pairs = [
-        tuple((i, row[name], bins[name]) for i, name in enumerate(columns) if name in row)
-        for columns in (plan.schema.numeric, plan.schema.text)
-    ]
     ordered = tuple(bins[name] for name in plan.features)
-    blocks = plan.source.pack(Packer(pairs[0], pairs[1], plan.states))
+    blocks = plan.source.pack(replace(packer(plan, ordered), grader=grader))
     return PUTable(plan, ordered, Layout(tuple(b.levels for b in ordered)), blocks)
+
+
+def packer(plan: Plan, bins: Iterable[Bins]) -> Packer:
+    """What turns rows of the plan's source into codes, the feature of the first bins first."""
+    own = {one.name: (row, one) for row, one in enumerate(bins)}
+    numeric, text = (
+        tuple((column, *own[name]) for column, name in enumerate(columns) if name in own)
+        for columns in (plan.schema.numeric, plan.schema.text)
+    )
+    return Packer(numeric, text, plan.states)
 
 
 def _bins(plan: Plan, request: Request) -> dict[str, Bins]:

@@ -16,6 +16,7 @@ from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE,
 
 __all__ = [
     "FeatureKernel",
+    "IntegerSums",
     "LabelKernel",
     "PairKernel",
     "SetKernel",
@@ -57,12 +58,12 @@ def level_sums(groups: NDArray[np.float32], codes: NDArray[np.uint8], layout: La
     return sums
 
 
-def pair_bytes(layout: Layout) -> int:
+def pair_bytes(layout: Layout, states: int = LABEL_STATES) -> int:
     """Size of the table of all pairs."""
-    return LABEL_STATES * layout.total**2 * 8
+    return states * layout.total**2 * 8
 
 
-class _Sums:
+class IntegerSums:
     """States that are one integer table."""
 
     def merge(self, left: State, right: State) -> State:
@@ -70,7 +71,7 @@ class _Sums:
 
 
 @dataclass(frozen=True)
-class LabelKernel(_Sums):
+class LabelKernel(IntegerSums):
     """Label x level: counts (3, L)."""
 
     layout: Layout
@@ -87,7 +88,7 @@ class LabelKernel(_Sums):
 
 
 @dataclass(frozen=True)
-class PairKernel(_Sums):
+class PairKernel(IntegerSums):
     """Label x level x level, all pairs at once: counts (3, L, L)."""
 
     layout: Layout
@@ -111,7 +112,7 @@ class PairKernel(_Sums):
 
 
 @dataclass(frozen=True)
-class SubsetKernel(_Sums):
+class SubsetKernel(IntegerSums):
     """Label x level x level of the pairs among a few ``features``: counts (3, l, l)."""
 
     layout: Layout  # of these features alone
@@ -125,7 +126,7 @@ class SubsetKernel(_Sums):
 
 
 @dataclass(frozen=True)
-class FeatureKernel(_Sums):
+class FeatureKernel(IntegerSums):
     """Label x level of some ``features``, one after the other, x level of every feature: counts (3, l, L)."""
 
     layout: Layout

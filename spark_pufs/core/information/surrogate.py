@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
+from spark_pufs.types import FULL_GRADE, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
 __all__ = [
     "Labels",
@@ -30,7 +30,7 @@ __all__ = [
     "switching_threshold",
 ]
 
-SurrogateName: TypeAlias = Literal["y0", "y1", "labelled"]
+SurrogateName: TypeAlias = Literal["y0", "y1", "labelled", "soft"]
 Prior: TypeAlias = float | tuple[float, float]
 Mechanism: TypeAlias = Literal["mcar", "mar-c"]
 
@@ -155,8 +155,10 @@ def kappa_ends(mechanism: Mechanism, surrogate: SurrogateName, prior: Prior, sha
     return min(first, second), max(first, second)
 
 
-def apply_surrogate(counts: NDArray[np.int64], name: SurrogateName) -> NDArray[np.int64]:
+def apply_surrogate(counts: NDArray[np.int64], name: SurrogateName) -> NDArray[np.int64] | NDArray[np.float64]:
     """Merge the label axis: counts (3, ...) of unlabelled, positive, negative -> (2, ...) of class 0 and 1.
+
+    ``soft``: counts (2, ...) are sums of grades, and become rows.
 
     >>> counts = np.array([[80, 10], [5, 1], [2, 2]])
     >>> apply_surrogate(counts, "y0").tolist()
@@ -164,6 +166,8 @@ def apply_surrogate(counts: NDArray[np.int64], name: SurrogateName) -> NDArray[n
     >>> apply_surrogate(counts, "labelled").tolist()
     [[2, 2], [5, 1]]
     """
+    if name == "soft":
+        return counts / FULL_GRADE
     if counts.shape[:1] != (3,):
         raise ConfigError(
             Fault("counts", f"need 3 label states on axis 0, got shape {counts.shape}", "Count by label state.")

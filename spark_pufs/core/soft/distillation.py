@@ -6,20 +6,33 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit
 
 from spark_pufs.core.evidence.label_rate import delong
+from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
+from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import Report, students_report
-from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks
+from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
 
-__all__ = ["Teaching", "assumed_prior", "distilled", "soft_labels", "taught", "teaching_of"]
+__all__ = [
+    "SLOPE",
+    "Teaching",
+    "assumed_prior",
+    "distilled",
+    "hidden_share",
+    "known_or_soft",
+    "soft_labels",
+    "soft_offset",
+    "taught",
+    "teaching_of",
+]
 
 SLOPE = 2.0  # of the posterior in units of the teacher's normal score
 GUESS = 3.0  # positives for each labelled one, where nothing is said of the prior
 MOST_GUESSED = 0.5
+LEAST_HIDDEN = 1e-4  # share of unlabelled rows that soft labels leave open, whatever the prior says
 
 
 @dataclass(frozen=True)
@@ -47,18 +60,19 @@ def teaching_of(scores: Floats, labelled: Bools) -> Teaching:
     """The members' out-of-fold scores (M, n) as one."""
     ranks = np.vstack([normal_ranks(own) for own in scores])
     weights, aucs = member_weights(ranks, labelled)
-    target = normal_ranks(weights @ ranks)
+    target = normal_ranks(weighed(weights, ranks))
     auc, variance = delong(target[labelled], target[~labelled])
     return Teaching(target, scores, weights, aucs, auc, float(np.sqrt(variance)))
 
 
 def taught(
-    codes: Codes, labelled: Bools, fold: NDArray[np.uint8], encoding: Encoding, folds: int, trees: int, seed: int
+    codes: Codes, labelled: Bools, folds: HashedFolds, encoding: Encoding, trees: int, seed: int
 ) -> tuple[Teaching, list[FoldModels | None]]:
     """All folds one after the other: the teaching of codes (D, n), and the models of each fold."""
     scores = np.zeros((3, codes.shape[1]))
     models = []
-    for number in range(folds):
+    fold = folds.lesson_fold(codes, labelled)
+    for number in range(folds.count):
         test = fold == number
         models.append(fit_fold(codes[:, ~test], labelled[~test], encoding, trees, seed + number))
         if models[-1] is not None and test.any():
@@ -79,29 +93,47 @@ def assumed_prior(prior: float | Sequence[float] | None, labelled: int, rows: in
     return max(least, float(middle))
 
 
-def soft_labels(target: Floats, positive: Bools, negative: Bools, prior: float) -> Floats:
-    """Soft labels (n,) in [0, 1]: 1 and 0 where the class is known, and on average the prior.
+def hidden_share(prior: float, labels: Labels) -> float:
+    """The share of positives among unlabelled rows, of a table with so many labels and this share of positives.
 
-    >>> soft = soft_labels(np.array([-1.0, 0.0, 1.0, 2.0]), np.array([0, 0, 0, 1], bool), np.zeros(4, bool), 0.5)
-    >>> soft.round(2).tolist(), float(soft.mean().round(3))
-    ([0.04, 0.25, 0.71, 1.0], 0.5)
+    >>> hidden_share(0.2, Labels(positive=100, negative=0, unlabelled=900))
+    0.1111111111111111
     """
-    open_ = ~positive & ~negative
-    wanted = np.clip((prior * len(target) - positive.sum()) / max(int(open_.sum()), 1), 1e-4, 1 - 1e-4)
-    logits = SLOPE * target[open_]
+    hidden = prior * labels.rows - labels.positive
+    return float(np.clip(hidden / max(labels.unlabelled, 1), LEAST_HIDDEN, 1 - LEAST_HIDDEN))
+
+
+def soft_labels(target: Floats, positive: Bools, negative: Bools, hidden: float) -> Floats:
+    """Soft labels (n,) in [0, 1]: 1 and 0 where the class is known, and on average ``hidden`` where it is not.
+
+    >>> soft = soft_labels(np.array([-1.0, 0.0, 1.0, 2.0]), np.array([0, 0, 0, 1], bool), np.zeros(4, bool), 1 / 3)
+    >>> soft.round(2).tolist(), float(soft[:3].mean().round(3))
+    ([0.04, 0.25, 0.71, 1.0], 0.333)
+    """
+    offset = soft_offset(target[~positive & ~negative], hidden)
+    return known_or_soft(SLOPE * target - offset, positive, negative)
+
+
+def soft_offset(target: Floats, hidden: float) -> float:
+    """What is taken off the logits of unlabelled rows (n,), so that their soft labels have the mean ``hidden``."""
+    if not len(target):
+        return 0.0
 
     def excess(offset: float) -> float:
-        return float(expit(logits - offset).mean() - wanted)
+        return float(expit(SLOPE * target - offset).mean() - hidden)
 
-    offset = brentq(excess, -100.0, 100.0) if open_.any() else 0.0
-    soft = expit(SLOPE * target - offset)
-    return np.where(positive, 1.0, np.where(negative, 0.0, soft))
+    return float(brentq(excess, -100.0, 100.0))
+
+
+def known_or_soft(logits: Floats, positive: Bools, negative: Bools) -> Floats:
+    """1 and 0 where the class is known, else the posterior (n,) of the logits."""
+    return np.where(positive, 1.0, np.where(negative, 0.0, expit(logits)))
 
 
 def distilled(
-    codes: Codes, positive: Bools, negative: Bools, teaching: Teaching, encoding: Encoding, prior: float, k: int,
+    codes: Codes, positive: Bools, negative: Bools, teaching: Teaching, encoding: Encoding, hidden: float, k: int,
     trees: int, seed: int,
 ) -> Report:  # fmt: skip
     """What each student thinks of each feature."""
-    soft = soft_labels(teaching.target, positive, negative, prior)
+    soft = soft_labels(teaching.target, positive, negative, hidden)
     return students_report(codes, positive, teaching.target, soft, encoding, k, trees, seed)

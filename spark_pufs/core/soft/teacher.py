@@ -11,15 +11,15 @@ Trees travel as arrays too. A row's score is a sum in a fixed order: the same bi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, rankdata
+from scipy.stats import norm
 
 from spark_pufs.core.counting.counts import level_sums
-from spark_pufs.core.counting.hashing import mix
+from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.trees import grown
@@ -31,42 +31,17 @@ __all__ = [
     "Forest",
     "additive_scores",
     "fit_fold",
-    "folds_of",
     "linear_design",
     "linear_table",
     "member_weights",
     "normal_ranks",
+    "placed",
+    "weighed",
 ]
 
 Bools = NDArray[np.bool_]
 MEMBERS = ("linear", "naive Bayes", "trees")
 STRENGTH = 0.01  # scikit-learn's C of the logistic regression: few labels bear little weight
-ROW_SALT = 0x5FE1
-DIFFERENT = 4  # different rows to a fold, below which equal ones are not kept together
-
-
-def folds_of(codes: Codes, labelled: Bools, folds: int, seed: int) -> NDArray[np.uint8]:
-    """The fold (n,) of every row: labelled and other rows dealt out evenly, each in the order of a hash of their codes.
-
-    Equal rows share a fold, unless so few rows differ that a fold would be another table.
-    """
-    salt = mix(np.arange(len(codes), dtype=np.uint64) + np.uint64((seed + ROW_SALT) % 2**64)) | np.uint64(1)
-    total = np.zeros(codes.shape[1], np.uint64)
-    for row, mark in zip(codes, salt, strict=True):
-        total += (row.astype(np.uint64) + np.uint64(1)) * mark
-    hashes = mix(total)
-    fold = np.empty(len(labelled), np.uint8)
-    for rows in (labelled, ~labelled):
-        fold[rows] = _dealt(hashes[rows], folds)
-    return fold
-
-
-def _dealt(hashes: NDArray[np.uint64], folds: int) -> NDArray[np.int64]:
-    different, place = np.unique(hashes, return_inverse=True)
-    if len(different) < DIFFERENT * folds:
-        place = np.argsort(np.argsort(hashes, kind="stable"), kind="stable")
-    found: NDArray[np.int64] = place % folds
-    return found
 
 
 @dataclass(frozen=True)
@@ -127,6 +102,15 @@ class FoldModels:
     def scores(self, codes: Codes, layout: Layout) -> Floats:
         """What each member says (3, n) of codes (D, n)."""
         return np.vstack([additive_scores(self.tables, codes, layout), self.forest.scores(codes)])
+
+    def as_state(self) -> State:
+        """Arrays alone, to travel between tasks."""
+        return {"tables": self.tables, **vars(self.forest)}
+
+    @classmethod
+    def from_state(cls, state: State) -> FoldModels:
+        """What ``as_state`` gave."""
+        return cls(state["tables"], Forest(**{one.name: state[one.name] for one in fields(Forest)}))
 
 
 def additive_scores(tables: Floats, codes: Codes, layout: Layout) -> Floats:
@@ -223,8 +207,27 @@ def naive_bayes_table(codes: Codes, labelled: Bools, encoding: Encoding) -> Floa
 
 def normal_ranks(values: Floats) -> Floats:
     """The normal score (n,) of each value's rank."""
-    found: Floats = norm.ppf((rankdata(values) - 0.5) / len(values))
+    return placed(values, np.sort(values))
+
+
+def placed(values: Floats, ladder: Floats) -> Floats:
+    """The normal score (n,) of the place of each value among the sorted values of ``ladder`` (m,).
+
+    >>> placed(np.array([2.0, 9.0]), np.array([1.0, 2.0, 3.0])).round(2)
+    array([0.  , 0.97])
+    """
+    low, high = (np.searchsorted(ladder, values, side=side) for side in ("left", "right"))
+    share = np.clip((low + high) / 2, 0.5, len(ladder) - 0.5) / len(ladder)
+    found: Floats = norm.ppf(share)
     return found
+
+
+def weighed(weights: Floats, scores: Floats) -> Floats:
+    """The weighted sum (n,) of scores (M, n), row by row: a matrix product may round by where a row stands."""
+    total = np.zeros(scores.shape[1])
+    for weight, own in zip(weights, scores, strict=True):
+        total += weight * own
+    return total
 
 
 def member_weights(scores: Floats, labelled: Bools) -> tuple[Floats, Floats]:

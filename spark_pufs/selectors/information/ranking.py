@@ -26,7 +26,7 @@ from spark_pufs.selectors.information.surrogates import (
 from spark_pufs.selectors.options import Options, chance_correction, option
 from spark_pufs.types import Layout
 
-__all__ = ["METHODS"]
+__all__ = ["CMIM", "JMI", "METHODS", "MIM", "MRMR", "CountingOptions"]
 
 Floats = NDArray[np.float64]
 NOTHING_SHARED = 1e-4  # nats added to a redundancy that divides: independent features stay comparable

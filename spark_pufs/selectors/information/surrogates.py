@@ -8,7 +8,6 @@ from typing import Any, Literal
 from spark_pufs.core.information.surrogate import (
     Labels,
     SurrogateChoice,
-    SurrogateName,
     choose_surrogate,
     switching_threshold,
 )
@@ -23,7 +22,7 @@ __all__ = ["SurrogateOptions", "needs_negatives", "plain_choice", "record", "sem
 class SurrogateOptions(Options):
     """The option of methods that may be told which surrogate to count with."""
 
-    surrogate: SurrogateName | Literal["auto"] = one_of("auto", "auto", "y0", "y1", "labelled")
+    surrogate: Literal["auto", "y0", "y1", "labelled"] = one_of("auto", "auto", "y0", "y1", "labelled")
 
 
 def semi_choice(task: Task) -> SurrogateChoice:

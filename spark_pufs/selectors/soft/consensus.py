@@ -16,8 +16,9 @@ from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import stability
 from spark_pufs.core.soft.distillation import distilled, taught, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import STUDENT_KINDS, mean_rank, view_weights
-from spark_pufs.core.soft.teacher import folds_of, normal_ranks
+from spark_pufs.core.soft.teacher import normal_ranks
 from spark_pufs.core.soft.views import LABEL_KINDS, label_views
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
@@ -60,7 +61,7 @@ def _consensus(task: Task) -> Outcome:
     }
     units = [{**unit, "bag": bag} for bag in range(options.bags)]
     task.note(f"{len(units)} bags of {lesson.note}")
-    found = task.engine.each(bag_views, {**lesson.state(), "prior": lesson.prior}, units)
+    found = task.engine.each(bag_views, {**lesson.state(), "hidden": lesson.hidden}, units)
     ranks = lesson.by_feature(np.stack([one["rank"] for one in found]))
     strength = lesson.by_feature(np.stack([one["strength"] for one in found]))
     scores = ranks.mean(axis=0)
@@ -114,10 +115,10 @@ def bag_views(shared: State, unit: State) -> State:
     positive, negative = label == LABELLED_POSITIVE, label == LABELLED_NEGATIVE
     encoding = Encoding.from_state(shared)
     own = unit["seed"] + 1009 * unit["bag"]
-    fold = folds_of(codes, positive, unit["folds"], own)
-    teaching, _ = taught(codes, positive, fold, encoding, unit["folds"], unit["trees"], own)
+    folds = HashedFolds.of(codes, positive, unit["folds"], own)
+    teaching, _ = taught(codes, positive, folds, encoding, unit["trees"], own)
     report = distilled(
-        codes, positive, negative, teaching, encoding, shared["prior"], unit["k"], unit["trees"], own
+        codes, positive, negative, teaching, encoding, shared["hidden"], unit["k"], unit["trees"], own
     )  # fmt: skip
     views = np.vstack([report.scores, label_views(codes, positive, encoding, unit["trees"], own)])
     teacher = np.vstack([normal_ranks(one) for one in teaching.scores])

@@ -70,7 +70,7 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
 def _students(task: Task, lesson: Lesson, teaching: Teaching) -> Report:
     trees = task.options_as(DistilOptions).trees
     unit = {"k": min(task.limits.k, MOST_TRACED), "trees": trees, "seed": task.request.seed % 2**31}
-    shared = {**lesson.state(), "scores": teaching.scores, "prior": lesson.prior}
+    shared = {**lesson.state(), "scores": teaching.scores, "hidden": lesson.hidden}
     found = task.engine.each(learn, shared, [unit])[0]
     return Report(found["scores"], found["strength"])
 
@@ -81,7 +81,7 @@ def learn(shared: State, unit: State) -> State:
     teaching = teaching_of(shared["scores"], positive)
     encoding = Encoding.from_state(shared)
     settings = (unit["k"], unit["trees"], unit["seed"])
-    report = distilled(shared["codes"], positive, negative, teaching, encoding, shared["prior"], *settings)
+    report = distilled(shared["codes"], positive, negative, teaching, encoding, shared["hidden"], *settings)
     return {"scores": report.scores, "strength": report.strength}
 
 

@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
-from spark_pufs.core.soft.distillation import Teaching, assumed_prior, teaching_of
+from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
-from spark_pufs.core.soft.teacher import fit_fold, folds_of
+from spark_pufs.core.soft.folds import HashedFolds
+from spark_pufs.core.soft.grading import TaughtTeacher
+from spark_pufs.core.soft.teacher import FoldModels, fit_fold
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
-from spark_pufs.types import LABELLED_POSITIVE, Bins
+from spark_pufs.types import LABELLED_POSITIVE, Bins, Layout
 
-__all__ = ["Lesson", "draw_lesson", "teach", "teach_fold"]
+__all__ = ["Lesson", "draw_lesson", "fold_count", "shares", "teach", "teach_fold", "teacher_of"]
 
 SAMPLE_MB = 64  # float64 values of the sample, whatever number of rows is asked for
 
@@ -27,7 +29,8 @@ SAMPLE_MB = 64  # float64 values of the sample, whatever number of rows is asked
 class Lesson:
     """``codes`` (D, n) and ``label`` (n,) states; row i of the codes is feature ``place[i]`` of the table.
 
-    ``note``: which rows they are, for the user.
+    ``prior``, ``hidden``: share of positives in the table, and among its unlabelled rows. ``note``: which rows they
+    are, for the user.
     """
 
     codes: Codes
@@ -35,6 +38,7 @@ class Lesson:
     bins: tuple[Bins, ...]
     place: NDArray[np.intp]
     prior: float
+    hidden: float
     note: str
 
     @property
@@ -75,15 +79,36 @@ def draw_lesson(task: Task, rows: int) -> Lesson:
         tuple(bins[i] for i in columns),
         place,
         prior,
+        hidden_share(prior, labels),
         taken(len(picked), task),
     )
 
 
 def teach(task: Task, lesson: Lesson, folds: int, trees: int) -> Teaching:
     """The teacher's word on every row of the lesson, a fold to a task."""
-    unit = {"folds": folds, "trees": trees, "seed": task.request.seed % 2**31}
-    units = [{**unit, "fold": number} for number in range(folds)]
-    found = task.engine.each(teach_fold, lesson.state(), units)
+    return _teaching(lesson, _fitted(task, lesson, folds, trees, keep=False))
+
+
+def teacher_of(task: Task, lesson: Lesson, folds: int, trees: int) -> tuple[Teaching, TaughtTeacher]:
+    """The teacher's word on the lesson, and the teacher itself, to grade other rows."""
+    found = _fitted(task, lesson, folds, trees, keep=True)
+    teaching = _teaching(lesson, found)
+    models = tuple(FoldModels.from_state(one) if "tables" in one else None for one in found)
+    layout = Layout(tuple(one.levels for one in lesson.bins))
+    hashed = HashedFolds.of(lesson.codes, lesson.positive, folds, _seed(task))
+    return teaching, TaughtTeacher.of(teaching, lesson.label, layout, hashed, models, lesson.hidden)
+
+
+def _fitted(task: Task, lesson: Lesson, folds: int, trees: int, keep: bool) -> list[State]:
+    unit = {"folds": folds, "trees": trees, "seed": _seed(task), "keep": keep}
+    return task.engine.each(teach_fold, lesson.state(), [{**unit, "fold": number} for number in range(folds)])
+
+
+def _seed(task: Task) -> int:
+    return task.request.seed % 2**31
+
+
+def _teaching(lesson: Lesson, found: list[State]) -> Teaching:
     scores = np.zeros((3, lesson.codes.shape[1]))
     for one in found:
         scores[:, one["rows"]] = one["scores"]
@@ -91,15 +116,17 @@ def teach(task: Task, lesson: Lesson, folds: int, trees: int) -> Teaching:
 
 
 def teach_fold(shared: State, unit: State) -> State:
-    """What models of all other folds say, ``scores`` (3, m), of the ``rows`` (m,) of one fold."""
+    """What models of all other folds say, ``scores`` (3, m), of the ``rows`` (m,) of one fold; the models if wanted."""
     codes, positive = shared["codes"], shared["label"] == LABELLED_POSITIVE
-    fold = folds_of(codes, positive, unit["folds"], unit["seed"])
-    test = fold == unit["fold"]
+    folds = HashedFolds.of(codes, positive, unit["folds"], unit["seed"])
+    test = folds.lesson_fold(codes, positive) == unit["fold"]
     encoding = Encoding.from_state(shared)
     models = fit_fold(codes[:, ~test], positive[~test], encoding, unit["trees"], unit["seed"] + unit["fold"])
     rows = np.flatnonzero(test)
-    scores = np.zeros((3, len(rows))) if models is None else models.scores(codes[:, rows], encoding.layout)
-    return {"rows": rows, "scores": scores}
+    if models is None:
+        return {"rows": rows, "scores": np.zeros((3, len(rows)))}
+    kept = models.as_state() if unit["keep"] else {}
+    return {"rows": rows, "scores": models.scores(codes[:, rows], encoding.layout), **kept}
 
 
 def fold_count(wanted: int, positives: int) -> int:

@@ -7,12 +7,13 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.naive_bayes import CategoricalNB
 
-from spark_pufs.core.soft.distillation import soft_labels, taught
+from spark_pufs.core.information.surrogate import Labels
+from spark_pufs.core.soft.distillation import hidden_share, soft_labels, taught
 from spark_pufs.core.soft.encoding import Encoding, fine_bins, fine_codes
+from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.teacher import (
     Forest,
     additive_scores,
-    folds_of,
     linear_design,
     linear_weights,
     member_weights,
@@ -68,7 +69,7 @@ def test_the_trees_are_as_good_as_a_forest_of_scikit_learn(lesson) -> None:
 def test_equal_rows_share_a_fold_and_labelled_rows_are_spread_evenly() -> None:
     codes = np.array([[0, 0, *range(1, 19)]], np.uint8)
     labelled = np.arange(20) >= 16
-    fold = folds_of(codes, labelled, 2, seed=1)
+    fold = HashedFolds.of(codes, labelled, 2, seed=1).lesson_fold(codes, labelled)
     assert fold[0] == fold[1]
     assert sorted(fold[labelled].tolist()) == [0, 0, 1, 1]
 
@@ -77,13 +78,13 @@ def test_a_table_of_few_different_rows_is_still_learnt() -> None:
     codes = np.array([[0, 1] * 50, [0, 0, 1, 1] * 25], np.uint8)
     labelled = codes[0] == 0
     bins = (Bins("a", "numeric", edges=(1.0,)), Bins("b", "numeric", edges=(1.0,)))
-    found, _ = taught(codes, labelled, folds_of(codes, labelled, 5, 0), Encoding.of(codes, bins), 5, 20, 0)
+    found, _ = taught(codes, labelled, HashedFolds.of(codes, labelled, 5, 0), Encoding.of(codes, bins), 20, 0)
     assert found.auc == 1.0
 
 
 def test_a_batch_is_scored_as_its_rows_are(lesson) -> None:
     codes, labelled, encoding = lesson
-    _, models = taught(codes, labelled, folds_of(codes, labelled, 3, 0), encoding, 3, 5, 0)
+    _, models = taught(codes, labelled, HashedFolds.of(codes, labelled, 3, 0), encoding, 5, 0)
     assert models[0] is not None
     whole = models[0].scores(codes, encoding.layout)
     parts = [models[0].scores(codes[:, i : i + 7], encoding.layout) for i in range(0, 400, 7)]
@@ -96,7 +97,7 @@ def test_no_row_is_scored_by_a_model_that_saw_its_label() -> None:
     labelled = rng.random(600) < 0.1  # of nothing
     bins = fine_bins(list("abc"), X, [])
     codes = fine_codes(X, bins)
-    found, _ = taught(codes, labelled, folds_of(codes, labelled, 5, 0), Encoding.of(codes, bins), 5, 30, 0)
+    found, _ = taught(codes, labelled, HashedFolds.of(codes, labelled, 5, 0), Encoding.of(codes, bins), 30, 0)
     assert abs(found.auc - 0.5) < 3 * found.error
     assert not found.knows
 
@@ -112,7 +113,7 @@ def test_a_member_that_knows_nothing_is_hardly_heard() -> None:
 def test_soft_labels_sum_to_the_prior_and_known_classes_stay() -> None:
     target = np.random.default_rng(2).normal(size=500)
     positive, negative = np.arange(500) < 20, np.arange(500) >= 480
-    soft = soft_labels(target, positive, negative, 0.2)
+    soft = soft_labels(target, positive, negative, hidden_share(0.2, Labels(20, 20, 460)))
     assert soft.mean() == pytest.approx(0.2)
     assert set(soft[positive]) == {1.0}
     assert set(soft[negative]) == {0.0}

@@ -1,0 +1,83 @@
+"""Contingency counts by soft labels: blocks whose labels are grades, from 0 (not positive) to ``FULL_GRADE``.
+
+Tables have two states in place of three: what rows lack of the full grade, and their grades. Both are integers, so that
+sums are the same for any partitioning; over ``FULL_GRADE`` they are rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spark_pufs.core.counting.counts import IntegerSums, level_sums, one_hot
+from spark_pufs.core.counting.kernel import State
+from spark_pufs.types import FULL_GRADE, Block, Layout
+
+__all__ = ["SOFT_STATES", "SoftFeatureKernel", "SoftLabelKernel", "SoftPairKernel"]
+
+SOFT_STATES = 2
+
+
+@dataclass(frozen=True)
+class SoftLabelKernel(IntegerSums):
+    """State x level: counts (2, L)."""
+
+    layout: Layout
+
+    def start(self) -> State:
+        return {"counts": np.zeros((SOFT_STATES, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        grade = block.label.astype(np.float32)
+        state["counts"] += level_sums(np.vstack([FULL_GRADE - grade, grade]), block.codes, self.layout)
+        return state
+
+
+@dataclass(frozen=True)
+class SoftPairKernel(IntegerSums):
+    """State x level x level, all pairs at once: counts (2, L, L)."""
+
+    layout: Layout
+
+    def start(self) -> State:
+        return {"counts": np.zeros((SOFT_STATES, self.layout.total, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        hot = one_hot(block.codes, self.layout)
+        _move(state["counts"], hot @ hot.T, (hot * block.label.astype(np.float32)) @ hot.T)
+        return state
+
+
+@dataclass(frozen=True)
+class SoftFeatureKernel(IntegerSums):
+    """State x level of some ``features``, one after the other, x level of every feature: counts (2, l, L)."""
+
+    layout: Layout
+    features: tuple[int, ...]
+
+    @property
+    def part(self) -> Layout:
+        """Where the levels of ``features`` lie on the second axis."""
+        return Layout(tuple(self.layout.levels[feature] for feature in self.features))
+
+    def start(self) -> State:
+        return {"counts": np.zeros((SOFT_STATES, self.part.total, self.layout.total), np.int64)}
+
+    def add(self, state: State, block: Block) -> State:
+        groups = one_hot(block.codes[list(self.features)], self.part)
+        graded = groups * block.label.astype(np.float32)
+        _move(
+            state["counts"],
+            level_sums(groups, block.codes, self.layout),
+            level_sums(graded, block.codes, self.layout),
+        )
+        return state
+
+
+def _move(counts: NDArray[np.int64], rows: NDArray[np.generic], grades: NDArray[np.generic]) -> None:
+    """Add so many rows and the sums of their grades; float32 holds both exactly, a block having below 2^16 rows."""
+    given = grades.astype(np.int64)
+    counts[0] += FULL_GRADE * rows.astype(np.int64) - given
+    counts[1] += given

@@ -18,7 +18,7 @@ from spark_pufs.run.execution import check_table, compare_with, identifiers, lab
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
-from spark_pufs.selectors.registry import METHODS, no_clusters
+from spark_pufs.selectors.registry import every_method, no_clusters
 from spark_pufs.types import LabelRule
 
 if TYPE_CHECKING:
@@ -243,13 +243,13 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
 
 
 def methods() -> pd.DataFrame:
-    """Every method: what it does, what it assumes, what it costs, when to use it.
+    """Every method, of this package and of others: what it does, what it assumes, what it costs, when to use it.
 
     >>> methods().set_index("name").loc["semi-mim", "cost"]
     'one pass over the rows'
     """
     columns = ["name", "summary", "assumes", "cost", "use_when"]
-    return pd.DataFrame([[getattr(m, c) for c in columns] for m in METHODS.values()], columns=columns)
+    return pd.DataFrame([[getattr(m, c) for c in columns] for m in every_method()], columns=columns)
 
 
 def engine_for(table: Any) -> Engine:

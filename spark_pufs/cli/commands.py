@@ -26,7 +26,7 @@ from spark_pufs.jobs.doctor import examine, report
 from spark_pufs.jobs.select_job import resume as resume_run
 from spark_pufs.jobs.select_job import run_check, run_select
 from spark_pufs.masking import masked
-from spark_pufs.selectors.registry import METHODS, method_named
+from spark_pufs.selectors.registry import every_method, method_named
 from spark_pufs.version import __version__
 
 __all__ = ["app", "main", "run"]
@@ -185,7 +185,7 @@ def doctor(master: str) -> None:
 def methods() -> None:
     """Every method: what it does, what it assumes, when to use it."""
     table = Table("method", "what it does", "assumes", "use it for", title=f"spark_pufs {__version__}")
-    for method in METHODS.values():
+    for method in every_method():
         table.add_row(method.name, method.summary, method.assumes, method.use_when)
     Console().print(table)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
-from spark_pufs.selectors.registry import METHODS
+from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
@@ -177,7 +177,7 @@ def score_words(selection: Selection) -> str:
             "A score is a feature's effect on how well clusters gather the labelled rows: above 0 it does more than "
             "the mean feature; the unit is the spread over all features. Theta is the probability the search gives it."
         )
-    method = METHODS.get(selection.method)
+    method = known_method(selection.method)
     steps = "; each is scored given those chosen before it" if method and method.stepwise else ""
     return f"The higher the score, the more a feature tells{steps}."
 

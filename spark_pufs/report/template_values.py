@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from spark_pufs.report import charts, sentences
 from spark_pufs.report.rerun import python_call, yaml_config
-from spark_pufs.selectors.registry import METHODS
+from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Selection
@@ -41,7 +41,7 @@ def facts_of(selection: Selection) -> dict[str, Any]:
         "sure": sentences.sure(selection),
         "score_words": " ".join([RELEVANCE, words] if with_relevance(selection) else [words]),
         "with_relevance": with_relevance(selection),
-        "method": METHODS.get(selection.method),
+        "method": known_method(selection.method),
         "chosen": chosen[:CHOSEN],
         "others": others[:OTHERS],
         "warnings": warnings[:LISTED],

@@ -38,7 +38,7 @@ from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, Eval
 from spark_pufs.selectors.evidence.resampling import resampled, stability_dict
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
-from spark_pufs.selectors.registry import method_named
+from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
@@ -236,6 +236,9 @@ def identity(plan: Plan, request: Request) -> dict[str, Any]:
         "request": request.as_dict(),
         "version": __version__,
     }
+    others = packages_behind(request.method)
+    if others:
+        facts["packages"] = others
     plain: dict[str, Any] = json.loads(json.dumps(facts, default=str))
     return plain
 
@@ -282,7 +285,7 @@ def _selection(
         details=outcome.details,
         request=request.as_dict(),
         fingerprint=fingerprint(plan, request),
-        versions=dict(_versions()),
+        versions={**_versions(), **packages_behind(request.method)},
         run=_run_facts(engine, seconds),
     )
 

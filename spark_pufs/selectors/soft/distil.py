@@ -19,7 +19,7 @@ from spark_pufs.core.soft.teacher import MEMBERS
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.options import Options, flag, whole
-from spark_pufs.selectors.soft.held_out import held_out, held_out_facts, loss_warnings
+from spark_pufs.selectors.soft.held_out import Judgement, held_out
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, shares, teach
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
 
@@ -50,15 +50,16 @@ def _distil(task: Task) -> Outcome:
     scores = places.mean(axis=0)
     chosen = by_score(scores, task.limits)
     task.note("judging the choice on held-out rows")
-    judgement = held_out(task, lesson, teaching, len(chosen)) if options.judge else None
-    strength = lesson.by_feature(report.strength)
+    found = held_out(task, lesson, teaching, len(chosen)) if options.judge else None
+    judgement = Judgement(teaching, found, len(chosen), len(scores))
+    strength = lesson.by_feature(report.strength) * judgement.better  # nothing of noise is relevant
     return Outcome(
         chosen,
         scores,
         errors=places.std(axis=0, ddof=1) / np.sqrt(len(places)),
-        warnings=(*chance_warnings(teaching), *loss_warnings(judgement, len(scores))),
+        warnings=judgement.warnings,
         details={
-            **held_out_facts(judgement, teaching, len(chosen), len(scores)),
+            **judgement.facts(),
             "sample": lesson.note,
             "teacher": teacher_details(teaching, lesson),
         },

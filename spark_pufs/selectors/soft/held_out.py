@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.soft.lesson import Lesson
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
-__all__ = ["held_out", "held_out_facts", "loss_warnings"]
+__all__ = ["NOISE", "Judgement", "held_out"]
 
 FOLDS, INNER_FOLDS, TREES = 3, 3, 20  # the folds only have to tell a good choice from a bad one
 MOST_ROWS = 4_000
 LEAST_LABELLED = 6  # two to a fold
+NOISE = "No better than chance: the ranking may be noise. Label more rows."
 MUCH = 0.02  # AUC, by the teacher's soft labels: a loss against all columns that is a warning
 
 
@@ -98,21 +99,47 @@ def score_fold(shared: State, unit: State) -> State:
     return {"rows": np.flatnonzero(test), "chosen": scores(unit["columns"]), "every": every}
 
 
-def held_out_facts(found: HeldOut | None, teaching: Teaching, chosen: int, columns: int) -> dict[str, Any]:
-    """The judgement as plain values, its verdict in one line."""
-    how = "Better than chance" if teaching.knows else "No better than chance"
-    if found is None:
-        told = f"all {columns} columns tell held-out labelled rows from others with an AUC of {teaching.auc:.3f}"
-        return {"verdict": f"{how}: {told} +- {teaching.error:.3f}, and 0.5 is chance."}
-    told = f"held-out AUC {found.chosen:.3f} +- {found.chosen_error:.3f} with {chosen} of {columns} columns"
-    gap = f"difference {found.chosen - found.every:+.3f} +- {found.error:.3f}, up to {found.most_lost:.2f} may be lost"
-    verdict = f"{how}: {told}, {found.every:.3f} with all ({gap}), and 0.5 is chance."
-    return {"verdict": verdict, "held_out": {name: round(value, 6) for name, value in asdict(found).items()}}
+@dataclass(frozen=True)
+class Judgement:
+    """What is known of a choice: how good a teacher all ``columns`` make, and what held-out rows say of it."""
 
+    teaching: Teaching
+    found: HeldOut | None
+    chosen: int
+    columns: int
 
-def loss_warnings(found: HeldOut | None, columns: int) -> tuple[str, ...]:
-    """What to tell where the choice falls short of all columns."""
-    if found is None or max(found.lost, found.every - found.chosen - found.error) <= MUCH:
-        return ()
-    lost = max(found.lost, found.every - found.chosen)
-    return (f"Worse than all {columns} columns by {lost:.3f} of held-out AUC: choose more features, or keep them all.",)
+    @property
+    def better(self) -> bool:
+        """Better than chance: the teacher by two standard errors and, where it was judged, the choice by one."""
+        judged = self.found is None or self.found.chosen - self.found.chosen_error > 0.5
+        return self.teaching.knows and judged
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in one line."""
+        how = "Better than chance" if self.better else "No better than chance"
+        if self.found is None:
+            auc = f"{self.teaching.auc:.3f} +- {self.teaching.error:.3f}"
+            return f"{how}: held-out AUC {auc} with all {self.columns} columns, 0.5 by chance."
+        found, of = self.found, f"{self.chosen} of {self.columns} columns"
+        gap = f"difference {found.chosen - found.every:+.3f} +- {found.error:.3f}"
+        told = f"held-out AUC {found.chosen:.3f} +- {found.chosen_error:.3f} with {of}, {found.every:.3f} with all"
+        return f"{how}: {told} ({gap}, up to {found.most_lost:.2f} may be lost), 0.5 by chance."
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to tell where the choice is noise, or falls short of all columns."""
+        if not self.better:
+            return (NOISE,)
+        found = self.found
+        if found is None or max(found.lost, found.every - found.chosen - found.error) <= MUCH:
+            return ()
+        lost = f"{max(found.lost, found.every - found.chosen):.3f} of held-out AUC"
+        return (f"Worse than all {self.columns} columns by {lost}: choose more features, or keep them all.",)
+
+    def facts(self) -> dict[str, Any]:
+        """As plain values, for the report."""
+        if self.found is None:
+            return {"verdict": self.verdict}
+        rounded = {name: round(value, 6) for name, value in asdict(self.found).items()}
+        return {"verdict": self.verdict, "held_out": rounded}

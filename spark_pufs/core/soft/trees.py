@@ -21,6 +21,7 @@ REGRESSION_SHARE = 1 / 3  # of the features, that a split of a number chooses fr
 
 def grown(codes: Codes, target: NDArray[Any], trees: int, seed: int) -> list[Any]:
     """Trees of codes (D, n) that tell ``target`` (n,): a class where it is boolean, else a number."""
+    from sklearn import config_context
     from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
     X = np.ascontiguousarray(codes.T, np.float32)
@@ -28,7 +29,10 @@ def grown(codes: Codes, target: NDArray[Any], trees: int, seed: int) -> list[Any
     kind, share = (ExtraTreeClassifier, "sqrt") if classes else (ExtraTreeRegressor, REGRESSION_SHARE)
     y = np.ascontiguousarray(target, np.int64 if classes else np.float64)
     seeds = np.random.default_rng(seed).integers(2**31, size=trees)
-    return [kind(min_samples_leaf=LEAST_LEAF, max_features=share, random_state=int(one)).fit(X, y) for one in seeds]
+    found = [kind(min_samples_leaf=LEAST_LEAF, max_features=share, random_state=int(one)) for one in seeds]
+    # On a few hundred rows, checking the same X and the same parameters again for every tree costs more than the tree.
+    with config_context(skip_parameter_validation=True):
+        return [one.fit(X, y, check_input=False) for one in found]
 
 
 def importance(trees: list[Any]) -> NDArray[np.float64]:

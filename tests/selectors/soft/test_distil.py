@@ -77,3 +77,33 @@ def test_a_few_labels_are_enough_to_be_told() -> None:
     few = flows()
     few.loc[few.index[few["label"] == 1][3:], "label"] = 0
     assert len(select(few, label="label", k=2).names) == 2
+
+
+def test_the_verdict_compares_with_all_columns_and_leaves_a_trace() -> None:
+    found = select(flows(), label="label", k=2)
+    assert found.verdict.startswith("Better than chance: held-out AUC 0.")
+    assert "with 2 of 7 columns" in found.verdict
+    assert set(found.details["held_out"]) == {"chosen", "every", "chosen_error", "error", "lost"}
+    assert str(found).splitlines()[:2] == [found.verdict, found.summary]
+
+
+def test_a_choice_that_is_too_small_is_told() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(ROWS) < 0.2
+    frame = pd.DataFrame(rng.normal(size=(ROWS, 12)) + y[:, None], columns=list("abcdefghijkl"))
+    label = (y & (rng.random(ROWS) < 0.3)).astype(int)
+    found = select(frame.assign(label=label), label="label", k=1)
+    assert any(warning.startswith("Worse than all 12 columns by 0.") for warning in found.warnings)
+
+
+def test_judging_can_be_left_out_and_changes_no_choice() -> None:
+    judged, plain = (select(flows(), label="label", k=2, judge=judge) for judge in (True, False))
+    assert "held_out" not in plain.details
+    assert "with all 7 columns" in plain.verdict
+    assert plain.features == judged.features
+
+
+def test_few_labels_are_not_held_out() -> None:
+    few = flows()
+    few.loc[few.index[few["label"] == 1][5:], "label"] = 0
+    assert "held_out" not in select(few, label="label", k=2).details

@@ -66,7 +66,7 @@ class Selection:
     >>> from spark_pufs import select
     >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "id": range(100), "label": [1, 0, 0, 0] * 25})
     >>> selection = select(table, label="label", keep=["id"], k=1)
-    >>> print(selection)
+    >>> print(selection.summary)
     distil: 1 of 2 features: a
     >>> list(selection.apply(table))
     ['a', 'id', 'label']
@@ -171,11 +171,16 @@ class Selection:
         chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"
 
+    @property
+    def verdict(self) -> str:
+        """Better than chance or not, and the choice beside all features; empty where nothing was held out."""
+        return str(self.details.get("verdict", ""))
+
     def __str__(self) -> str:
-        """The answer in one line, then what to look at before relying on it."""
+        """The verdict where there is one, the answer in one line, then what to look at before relying on it."""
         told = [f"warning: {warning}" for warning in masked_texts(self.warnings[:TOLD])]
         more = [f"and {len(self.warnings) - TOLD:,} more"] if len(self.warnings) > TOLD else []
-        return "\n".join([self.summary, *told, *more])
+        return "\n".join([*filter(None, [self.verdict]), self.summary, *told, *more])
 
     __repr__ = __str__
 

@@ -92,7 +92,8 @@ def _select(
     folder.write_all(files | {CONFIG: settings}, facts, written)
     keeper.clear()
     folder.delete(PENDING)
-    message = f"{selection.summary}\nResults: {folder.path} (open report.html)"
+    message = "\n".join([*filter(None, [selection.verdict]), selection.summary])
+    message += f"\nResults: {folder.path} (open report.html)"
     return Report(selection, message + _log(tracking, folder))
 
 

@@ -158,7 +158,13 @@ def found(selection: Selection) -> list[str]:
 
 def sure(selection: Selection) -> list[Sign]:
     """Everything that speaks for or against relying on the answer."""
-    return [*_stability_sign(selection), *_check_sign(selection), *_border_sign(selection), *_doubts(selection)]
+    return [
+        *_verdict_sign(selection),
+        *_stability_sign(selection),
+        *_check_sign(selection),
+        *_border_sign(selection),
+        *_doubts(selection),
+    ]
 
 
 def warnings_of(selection: Selection) -> list[str]:
@@ -207,6 +213,13 @@ def twins(redundancy: Mapping[str, Any], most: int = 8) -> list[tuple[str, str, 
 
 def _rows(count: int) -> str:
     return f"{count:,} row" + ("" if count == 1 else "s")
+
+
+def _verdict_sign(selection: Selection) -> list[Sign]:
+    """What held-out rows say of the choice."""
+    if not selection.verdict:
+        return []
+    return [Sign("good" if selection.verdict.startswith("Better than chance") else "poor", selection.verdict)]
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:

@@ -127,6 +127,7 @@ def metrics_of(selection: Selection) -> list[tuple[str, float, int]]:
 def tags_of(selection: Selection) -> dict[str, str]:
     """What to search runs by; MLflow shows the note as the run's description."""
     chosen = selection.details.get("choice", {}).get("method")
+    said = [*filter(None, [selection.verdict]), selection.summary, *selection.warnings]
     tags = {
         FINGERPRINT: selection.fingerprint,
         "spark_pufs.version": selection.versions.get("spark_pufs"),
@@ -134,7 +135,7 @@ def tags_of(selection: Selection) -> dict[str, str]:
         "spark_pufs.chosen_method": chosen,
         "spark_pufs.engine": selection.run.get("engine"),
         "spark_pufs.stability": selection.details.get("stability", {}).get("verdict"),
-        "mlflow.note.content": "\n\n".join([selection.summary, *selection.warnings])[:5000],
+        "mlflow.note.content": "\n\n".join(said)[:5000],
     }
     return {name: str(value) for name, value in tags.items() if value is not None}
 

@@ -13,14 +13,12 @@ from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
-from spark_pufs.core.soft.students import Report, students_report
 from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
 
 __all__ = [
     "SLOPE",
     "Teaching",
     "assumed_prior",
-    "distilled",
     "hidden_share",
     "known_or_soft",
     "soft_labels",
@@ -128,12 +126,3 @@ def soft_offset(target: Floats, hidden: float) -> float:
 def known_or_soft(logits: Floats, positive: Bools, negative: Bools) -> Floats:
     """1 and 0 where the class is known, else the posterior (n,) of the logits."""
     return np.where(positive, 1.0, np.where(negative, 0.0, expit(logits)))
-
-
-def distilled(
-    codes: Codes, positive: Bools, negative: Bools, teaching: Teaching, encoding: Encoding, hidden: float, k: int,
-    trees: int, seed: int,
-) -> Report:  # fmt: skip
-    """What each student thinks of each feature."""
-    soft = soft_labels(teaching.target, positive, negative, hidden)
-    return students_report(codes, positive, teaching.target, soft, encoding, k, trees, seed)

@@ -116,17 +116,17 @@ class Encoding:
         layouts = [Layout(tuple(map(int, state[name]))) for name in ("levels", "coarse")]
         return cls(layouts[0], state["score"], state["named"], state["group"], layouts[1])
 
-    def with_copies(self, features: NDArray[np.intp]) -> Encoding:
-        """The encoding with some features once more at the end."""
+    def of_features(self, features: NDArray[np.intp]) -> Encoding:
+        """The encoding of some features, in this order; one may stand more than once."""
         spans = [self.layout.span(int(i)) for i in features]
-        levels = np.concatenate([np.arange(self.layout.total), *(np.arange(s.start, s.stop) for s in spans)])
-        coarse = (*self.coarse.levels, *(self.coarse.levels[i] for i in features))
-        group, first = [self.group], self.coarse.total
-        for i, span in zip(features, spans, strict=True):
-            group.append(self.group[span] - self.coarse.offsets[i] + first)
-            first += self.coarse.levels[i]
-        layout = Layout((*self.layout.levels, *(self.layout.levels[i] for i in features)))
-        return Encoding(layout, self.score[levels], self.named[levels], np.concatenate(group), Layout(coarse))
+        levels = np.concatenate([np.arange(span.start, span.stop) for span in spans])
+        coarse = Layout(tuple(self.coarse.levels[i] for i in features))
+        group = [
+            self.group[span] - self.coarse.offsets[i] + first
+            for i, span, first in zip(features, spans, coarse.offsets, strict=False)
+        ]
+        layout = Layout(tuple(self.layout.levels[i] for i in features))
+        return Encoding(layout, self.score[levels], self.named[levels], np.concatenate(group), coarse)
 
     def level_of(self, codes: Codes) -> NDArray[np.int64]:
         """Positions (D, n) on the level axis."""

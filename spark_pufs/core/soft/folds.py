@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.counting.hashing import mix
 
-__all__ = ["HashedFolds"]
+__all__ = ["HashedFolds", "code_hashes"]
 
 Codes = NDArray[np.uint8]
 Bools = NDArray[np.bool_]

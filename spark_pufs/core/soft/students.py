@@ -1,4 +1,9 @@
-"""Students: which columns tell what the teacher says. Each ranks all features by another view of the same rows."""
+"""Three views of which columns tell what the teacher says and who is labelled, each of which fails differently.
+
+- joint information with the soft labels: weighs what columns tell together and what they tell twice;
+- information with the label alone, which no error of the teacher's can touch;
+- boosting that learns the teacher's score, which sees columns that work together.
+"""
 
 from __future__ import annotations
 
@@ -8,36 +13,27 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from spark_pufs.core.counting.counts import one_hot
+from spark_pufs.core.counting.counts import level_sums, one_hot
 from spark_pufs.core.soft.boosting import boosting_importance
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, grouped
-from spark_pufs.core.soft.teacher import MEMBERS, Bools, linear_design, linear_weights
-from spark_pufs.core.soft.trees import grown, importance
-from spark_pufs.core.soft.views import LABEL_KINDS, LABEL_VIEWS, label_views
+from spark_pufs.core.soft.teacher import Bools
 from spark_pufs.types import Layout
 
 __all__ = [
-    "STUDENTS",
-    "VIEWS",
-    "VIEW_KINDS",
+    "CORE_VIEWS",
+    "MOST_REGRESSED",
     "Report",
-    "forward_additive",
+    "core_report",
+    "first_by_rank",
     "forward_joint",
+    "label_information",
     "mean_rank",
     "ranked",
     "ranks",
-    "students_report",
-    "view_weights",
 ]
 
-STUDENTS = ("trees", "ridge", "label weights", "soft joint information", "forward regression", "boosting")
-VIEWS = (*STUDENTS, *LABEL_VIEWS)
-# Of which kind the views are: one is worth what the teacher's member of its kind is.
-VIEW_KINDS = ("trees", "linear", "linear", "naive Bayes", "naive Bayes", "trees", *LABEL_KINDS)
-RIDGE = 10.0
-SHRINKAGE = 5.0  # rows that a level's effect is shrunk by
+CORE_VIEWS = ("soft joint information", "information", "boosting")
 INFORMATION_GROUPS = 5
-MOST_PROBES = 16  # shuffled columns that show what chance gives
 MOST_REGRESSED = 100  # features, or twice as many as are wanted
 
 
@@ -45,56 +41,40 @@ MOST_REGRESSED = 100  # features, or twice as many as are wanted
 class Report:
     """What the views found.
 
-    ``scores`` (S, D): every view's own, larger is better. ``strength`` (V, D): the views that weigh all features at
-    once, as shares of the best, 0 where a column is no better than one whose rows were shuffled.
+    ``scores`` (S, D): every view's own, larger is better. ``strength`` (3, D): what soft labels, the label and boosting
+    say of each column, as shares of the best, 0 where it is no more than chance gives.
     """
 
     scores: Floats
     strength: Floats
 
 
-def students_report(
-    codes: Codes, labelled: Bools, target: Floats, soft: Floats, encoding: Encoding, k: int, trees: int, seed: int
+def core_report(
+    codes: Codes, labelled: Bools, target: Floats, soft: Floats, encoding: Encoding, k: int, seed: int
 ) -> Report:
-    """Every student and every view of the label alone on codes (D, n).
+    """The three views of codes (D, n).
 
-    ``target`` (n,) is the teacher's score, ``soft`` (n,) the soft labels in [0, 1]; forward searches go ``k`` steps.
+    ``target`` (n,): the teacher's score. ``soft`` (n,): soft labels in [0, 1]. The forward search goes ``k`` steps.
     """
     count = len(codes)
-    probes = np.random.default_rng([seed, 21]).permutation(count)[:MOST_PROBES]
-    mixed = np.vstack([codes, _shuffled(codes[probes], seed)])
-    design = linear_design(mixed, encoding.with_copies(probes))
-    weighed = np.vstack(
-        [
-            importance(grown(mixed, target, trees, seed)),
-            design.importance(_ridge(design.X, target)),
-            design.importance(linear_weights(design, labelled)),
-        ]
-    )
-    joint = forward_joint(*_regrouped(codes, encoding, INFORMATION_GROUPS), soft, k)
-    views = np.vstack([weighed[:, :count], ranked(joint, count)])
-    alone = label_views(codes, labelled, encoding, trees, seed)
-    # The regression works on pairs of levels, boosting is asked column by column: of a wide table they are given the
-    # columns that the others put first.
-    some = np.sort(np.argsort(-mean_rank(np.vstack([views, alone])), kind="stable")[: max(2 * k, MOST_REGRESSED)])
-    part = Layout(tuple(encoding.coarse.levels[i] for i in some))
-    order = forward_additive(encoding.coarse_codes(codes)[some], part, target, k)
+    order, alone = forward_joint(*_regrouped(codes, encoding, INFORMATION_GROUPS), soft, k)
+    joint, told = ranked(order, count), label_information(codes, labelled, encoding)
     boosted = np.zeros(count)
+    some = first_by_rank(np.vstack([joint, told]), k)
     boosted[some] = boosting_importance(codes[some], target, seed)
-    scores = np.vstack([views, ranked(some[order].tolist(), count), boosted, alone])
-    return Report(scores, _strength(weighed[:, :count], weighed[:, count:]))
+    strength = np.vstack([_share(own) for own in (alone, told - 1.0, boosted)])  # chance has a deviation of 1
+    return Report(np.vstack([joint, told, boosted]), strength)
 
 
-def _shuffled(codes: Codes, seed: int) -> Codes:
-    """Columns with their rows in random order: what chance looks like to a student."""
-    return np.random.default_rng([seed, 22]).permuted(codes, axis=1)
+def first_by_rank(scores: Floats, k: int) -> NDArray[np.intp]:
+    """Columns for work that grows with their number: of a wide table those that views (S, D) put first, in order."""
+    return np.sort(np.argsort(-mean_rank(scores), kind="stable")[: max(2 * k, MOST_REGRESSED)])
 
 
-def _strength(weighed: Floats, probes: Floats) -> Floats:
-    chance = probes.mean(axis=1, keepdims=True)
-    best = weighed.max(axis=1, keepdims=True)
-    found: Floats = np.clip((weighed - chance) / np.where(best > chance, best - chance, 1.0), 0.0, 1.0)
-    return found
+def _share(values: Floats) -> Floats:
+    """Values (D,) as shares of the largest; below 0 is nothing."""
+    most = float(values.max())
+    return np.clip(values / most, 0.0, 1.0) if most > 0 else np.zeros_like(values)
 
 
 def ranks(scores: Floats) -> Floats:
@@ -114,28 +94,11 @@ def mean_rank(scores: Floats, weights: Floats | None = None) -> Floats:
     return found
 
 
-def view_weights(kinds: tuple[str, ...], members: Floats) -> Floats:
-    """The weight (S,) of each view: that of the teacher's member of its kind, so that a table on which no linear model
-    tells anything does not hear linear views."""
-    place = {name: i for i, name in enumerate(MEMBERS)}
-    return members[[place[kind] for kind in kinds]]
-
-
 def ranked(order: list[int], features: int) -> Floats:
     """Scores (D,) of an order of some features: falling along it, 0 for all others."""
     scores = np.zeros(features)
     scores[order] = np.arange(features, features - len(order), -1)
     return scores
-
-
-def _ridge(X: Floats, target: Floats) -> Floats:
-    """Weights (P,) of a ridge regression, by the smaller of the two normal equations."""
-    y = target - target.mean()
-    n, width = X.shape
-    if width <= n:
-        return np.linalg.solve(X.T @ X + RIDGE * np.eye(width), X.T @ y)
-    found: Floats = X.T @ np.linalg.solve(X @ X.T + RIDGE * np.eye(n), y)
-    return found
 
 
 def _regrouped(codes: Codes, encoding: Encoding, groups: int) -> tuple[Codes, Layout]:
@@ -152,8 +115,10 @@ def _regrouped(codes: Codes, encoding: Encoding, groups: int) -> tuple[Codes, La
     return found, Layout(tuple(sizes))
 
 
-def forward_joint(codes: Codes, layout: Layout, soft: Floats, k: int) -> list[int]:
+def forward_joint(codes: Codes, layout: Layout, soft: Floats, k: int) -> tuple[list[int], Floats]:
     """Joint information with the soft label: the first feature by its own, the next by its sum given each chosen.
+
+    Also what each feature tells alone (D,).
 
     What chance would give is taken off each term: levels less one over twice the rows, scaled by how far the soft
     labels spread.
@@ -164,17 +129,18 @@ def forward_joint(codes: Codes, layout: Layout, soft: Floats, k: int) -> list[in
     levels = np.array(layout.levels)
     weighted = np.vstack([soft, np.ones(rows)]).astype(np.float32)
     chosen: list[int] = []
-    total = np.zeros(len(codes))
+    total = alone = np.zeros(len(codes))
     for _ in range(min(k, len(codes))):
         given = _pieces(codes, chosen, weighted)
         occupied = len(given) // 2
         sums = (given @ hot.T).astype(np.float64).reshape(occupied, 2, -1)
         value = _information(sums[:, 0], sums[:, 1], layout) / rows - noise * (levels - 1) * occupied
+        alone = alone if chosen else value
         total = value if len(chosen) < 2 else total + value  # after the first feature the sum starts anew
         score = total.copy()
         score[chosen] = -np.inf
         chosen.append(int(np.argmax(score)))
-    return chosen
+    return chosen, alone
 
 
 def _pieces(codes: Codes, chosen: list[int], weighted: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -200,29 +166,14 @@ def _xlogx(x: Floats) -> Floats:
     return x * np.log(np.where(x > 0, x, 1.0))
 
 
-def forward_additive(codes: Codes, layout: Layout, target: Floats, k: int) -> list[int]:
-    """Forward selection of an additive model of ``target`` (n,): each step takes the feature whose levels explain most
-    of what is left.
-
-    Works on the centred counts of level pairs (L, L) alone; a level's effect is shrunk as if by ``SHRINKAGE`` rows.
-    """
-    hot = one_hot(codes, layout)
-    rows = hot.sum(axis=1, dtype=np.float64)
-    pairs = (hot @ hot.T).astype(np.float64) - np.outer(rows, rows) / codes.shape[1]
-    left = (hot @ (target - target.mean()).astype(np.float32)).astype(np.float64)
-    spans = [layout.span(i) for i in range(len(codes))]
-    chosen: list[int] = []
-    for _ in range(min(k, len(codes))):
-        gains = np.array([_gain(pairs[span, span], left[span]) for span in spans])
-        gains[chosen] = -np.inf
-        best = int(np.argmax(gains))
-        chosen.append(best)
-        span = spans[best]
-        block = np.linalg.solve(pairs[span, span] + SHRINKAGE * np.eye(span.stop - span.start), pairs[span])
-        left = left - block.T @ left[span]
-        pairs = pairs - pairs[:, span] @ block
-    return chosen
-
-
-def _gain(block: NDArray[np.float64], left: Floats) -> float:
-    return float(left @ np.linalg.solve(block + SHRINKAGE * np.eye(len(left)), left))
+def label_information(codes: Codes, labelled: Bools, encoding: Encoding) -> Floats:
+    """Information with the label in units of its deviation under chance: levels less one, by the chi-square."""
+    layout = encoding.coarse
+    counts = level_sums(np.vstack([labelled, ~labelled]).astype(np.float32), encoding.coarse_codes(codes), layout)
+    rows = counts.sum(axis=0)
+    expected = rows * np.array([labelled.mean(), 1 - labelled.mean()])[:, None]
+    cells = counts * np.log(np.where(counts > 0, counts, 1.0) / np.where(expected > 0, expected, 1.0))
+    g = 2 * np.add.reduceat(cells.sum(axis=0), layout.offsets[:-1])
+    free = np.maximum(np.add.reduceat((rows > 0).astype(np.float64), layout.offsets[:-1]) - 1, 1)
+    found: Floats = (g - free) / np.sqrt(2 * free)
+    return found

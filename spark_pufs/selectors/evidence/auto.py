@@ -42,6 +42,7 @@ CANDIDATES = ("distil", "semi-jmi", "semi-mim")
 FLAGSHIP = "distil"  # heard in any case where it is a candidate and not clearly worse; alone where labels are too few
 ALIKE = 1.0  # standard errors within which methods cannot be told apart
 CLEARLY = 2.0  # standard errors that make a difference clear
+_UNJUDGED = {"judge": False}  # the comparison has judged it
 MUCH = 0.02  # of PU-AUC: a loss against all features that is told
 
 
@@ -175,7 +176,8 @@ def _run(task: Task, choice: Choice, details: Mapping[str, Any]) -> Outcome:
     outcomes = [_outcome(task, one) for one in chosen]
     shown = " + ".join(choice.methods)
     choice_facts = {
-        "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict}
+        "verdict": choice.verdict,
+        "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict},
     }
     found = _last_unseen(outcomes[0]) if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
     return replace(
@@ -211,7 +213,7 @@ def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
 def _task_of(task: Task, chosen: Method) -> Task:
     """The same table as another method has it: its own bins, and no text features where it drops them."""
     request = replace(task.request, method=chosen.name, options={})
-    task = replace(task, request=request, options=read_options(chosen, {}))
+    task = replace(task, request=request, options=read_options(chosen, _UNJUDGED if "judge" in chosen.options else {}))
     plan = task.table.plan
     names = tuple(name for name in plan.features if name in plan.schema.numeric or not chosen.drops_text)
     own = replace(plan, features=names, binning=request.binning_or(chosen.binning))

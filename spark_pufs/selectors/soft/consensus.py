@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import stability
-from spark_pufs.core.soft.distillation import distilled, taught, teaching_of
+from spark_pufs.core.soft.distillation import soft_labels, taught, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
-from spark_pufs.core.soft.students import VIEW_KINDS, mean_rank, view_weights
+from spark_pufs.core.soft.students import mean_rank
 from spark_pufs.core.soft.teacher import normal_ranks
+from spark_pufs.core.soft.views import VIEW_KINDS, view_weights, wide_report
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.resampling import stability_dict
@@ -116,9 +117,9 @@ def bag_views(shared: State, unit: State) -> State:
     own = unit["seed"] + 1009 * unit["bag"]
     folds = HashedFolds.of(codes, positive, unit["folds"], own)
     teaching, _ = taught(codes, positive, folds, encoding, unit["trees"], own)
-    report = distilled(
-        codes, positive, negative, teaching, encoding, shared["hidden"], unit["k"], unit["trees"], own
-    )  # fmt: skip
+    soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
+    settings = (unit["k"], unit["trees"], own)
+    report = wide_report(codes, positive, teaching.target, soft, encoding, *settings)
     teacher = np.vstack([normal_ranks(one) for one in teaching.scores])
     weights = view_weights(VIEW_KINDS, teaching.weights)
     rank = mean_rank(report.scores, weights)

@@ -1,7 +1,7 @@
-"""distil: a teacher learns the label from all columns, students learn the teacher's word from few of them.
+"""distil: a teacher learns the label from all columns, views ask which of them tell its word.
 
-The teacher is cross-fitted, so that no row is judged by a model that saw its label. Six students, and three views of
-the label alone, rank the columns in ways that fail differently; the mean of their ranks is the answer.
+The teacher is cross-fitted, so that no row is judged by a model that saw its label. Three views that fail in different
+ways rank the columns; the mean of their ranks is the answer.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 
 from spark_pufs.core.counting.kernel import State
-from spark_pufs.core.soft.distillation import Teaching, distilled, teaching_of
+from spark_pufs.core.soft.distillation import Teaching, soft_labels, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
-from spark_pufs.core.soft.students import VIEW_KINDS, VIEWS, Report, ranks, view_weights
+from spark_pufs.core.soft.students import CORE_VIEWS, Report, core_report, ranks
 from spark_pufs.core.soft.teacher import MEMBERS
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.options import Options, whole
+from spark_pufs.selectors.options import Options, flag, whole
+from spark_pufs.selectors.soft.held_out import held_out, held_out_facts, loss_warnings
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, shares, teach
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
 
@@ -34,6 +35,7 @@ class DistilOptions(Options):
     folds: int = whole(5, 2, 20)
     trees: int = whole(100, 1)
     rows: int = whole(10_000, 100)
+    judge: bool = flag(True)  # the choice on held-out rows, beside all columns
 
 
 def _distil(task: Task) -> Outcome:
@@ -42,20 +44,25 @@ def _distil(task: Task) -> Outcome:
     lesson = draw_lesson(task, options.rows)
     folds = fold_count(options.folds, int(lesson.positive.sum()))
     teaching = teach(task, lesson, folds, options.trees)
-    task.note("six students learn from the teacher")
+    task.note("three views rank the columns")
     report = _students(task, lesson, teaching)
-    weights = view_weights(VIEW_KINDS, teaching.weights)
     places = lesson.by_feature(ranks(report.scores))
-    scores = np.average(places, axis=0, weights=weights)
-    errors = places.std(axis=0, ddof=1) / np.sqrt(len(places))
+    scores = places.mean(axis=0)
+    chosen = by_score(scores, task.limits)
+    task.note("judging the choice on held-out rows")
+    judgement = held_out(task, lesson, teaching, len(chosen)) if options.judge else None
     strength = lesson.by_feature(report.strength)
     return Outcome(
-        by_score(scores, task.limits),
+        chosen,
         scores,
-        errors,
-        warnings=chance_warnings(teaching),
-        details={"sample": lesson.note, "teacher": teacher_details(teaching, lesson)},
-        notes={i: shares(VIEWS, own) for i, own in enumerate(places.T)},
+        errors=places.std(axis=0, ddof=1) / np.sqrt(len(places)),
+        warnings=(*chance_warnings(teaching), *loss_warnings(judgement, len(scores))),
+        details={
+            **held_out_facts(judgement, teaching, len(chosen), len(scores)),
+            "sample": lesson.note,
+            "teacher": teacher_details(teaching, lesson),
+        },
+        notes={i: shares(CORE_VIEWS, own) for i, own in enumerate(places.T)},
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=strength.std(axis=0, ddof=1) / np.sqrt(len(strength)),
     )
@@ -68,20 +75,19 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
 
 
 def _students(task: Task, lesson: Lesson, teaching: Teaching) -> Report:
-    trees = task.options_as(DistilOptions).trees
-    unit = {"k": min(task.limits.k, MOST_TRACED), "trees": trees, "seed": task.request.seed % 2**31}
+    unit = {"k": min(task.limits.k, MOST_TRACED), "seed": task.request.seed % 2**31}
     shared = {**lesson.state(), "scores": teaching.scores, "hidden": lesson.hidden}
     found = task.engine.each(learn, shared, [unit])[0]
     return Report(found["scores"], found["strength"])
 
 
 def learn(shared: State, unit: State) -> State:
-    """What the students of one teacher think: ``scores`` (S, D), ``strength`` (V, D)."""
+    """What the views find with one teacher: ``scores`` (3, D), ``strength`` (3, D)."""
     positive, negative = shared["label"] == LABELLED_POSITIVE, shared["label"] == LABELLED_NEGATIVE
     teaching = teaching_of(shared["scores"], positive)
     encoding = Encoding.from_state(shared)
-    settings = (unit["k"], unit["trees"], unit["seed"])
-    report = distilled(shared["codes"], positive, negative, teaching, encoding, shared["hidden"], *settings)
+    soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
+    report = core_report(shared["codes"], positive, teaching.target, soft, encoding, unit["k"], unit["seed"])
     return {"scores": report.scores, "strength": report.strength}
 
 
@@ -112,12 +118,12 @@ def teacher_details(teaching: Teaching, lesson: Lesson) -> dict[str, Any]:
 METHODS = (
     Method(
         "distil",
-        "A cross-fitted teacher scores every row; nine views rank the columns by what tells its scores and the label",
+        "A cross-fitted teacher scores every row; three views rank the columns by what tells its scores and the label",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then seconds of work on it",
         "the default: best on real tables, with few labels, any types, outliers and noise columns",
         _distil,
         DistilOptions,
-        trial_options={"trees": 20, "folds": 3},
+        trial_options={"trees": 20, "folds": 3, "judge": False},
     ),
 )

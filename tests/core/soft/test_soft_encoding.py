@@ -47,7 +47,7 @@ def test_a_copy_of_a_feature_is_encoded_as_the_feature() -> None:
     X = np.column_stack([np.arange(40.0), np.arange(40) % 3])
     bins = (*fine_bins(["x"], X[:, :1], [], bins=5), Bins("t", "text", categories=("a", "b", "c")))
     encoding = Encoding.of(fine_codes(X, bins), bins)
-    copied = encoding.with_copies(np.array([1, 0]))
+    copied = encoding.of_features(np.array([0, 1, 1, 0]))
     assert copied.layout.levels == (5, 3, 3, 5)
     assert copied.score[-5:].tolist() == encoding.score[:5].tolist()
     assert copied.group[-5:].tolist() == (encoding.group[:5] + encoding.coarse.total + 3).tolist()

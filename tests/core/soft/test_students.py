@@ -6,14 +6,8 @@ import numpy as np
 
 from spark_pufs.core.information.mutual_information import mutual_information
 from spark_pufs.core.soft.encoding import Encoding, fine_bins, fine_codes
-from spark_pufs.core.soft.students import (
-    forward_additive,
-    forward_joint,
-    mean_rank,
-    ranked,
-    students_report,
-    view_weights,
-)
+from spark_pufs.core.soft.students import core_report, forward_joint, mean_rank, ranked
+from spark_pufs.core.soft.views import VIEWS, forward_additive, view_weights, wide_report
 from spark_pufs.types import Layout
 
 
@@ -25,7 +19,8 @@ def test_the_first_feature_has_the_most_information() -> None:
         mutual_information(np.array([[soft[row == v].sum(), (1 - soft)[row == v].sum()] for v in range(3)]))
         for row in codes
     ]
-    assert forward_joint(codes, Layout((3,) * 5), soft, 1) == [int(np.argmax(by_hand))]
+    order, alone = forward_joint(codes, Layout((3,) * 5), soft, 1)
+    assert order == [int(np.argmax(by_hand))] == [int(np.argmax(alone))]
 
 
 def test_a_copy_adds_nothing_to_the_additive_model() -> None:
@@ -44,9 +39,12 @@ def test_planted_columns_come_first_and_shuffled_ones_have_no_strength() -> None
     codes = fine_codes(X, bins)
     labelled = target > np.quantile(target, 0.95)
     soft = 1 / (1 + np.exp(-target))
-    found = students_report(codes, labelled, target, soft, Encoding.of(codes, bins), 2, 40, 0)
-    assert set(np.argsort(-mean_rank(found.scores))[:2]) == {1, 4}
-    assert found.strength.mean(axis=0)[[0, 2, 3, 5, 6, 7]].max() < 0.2
+    encoding = Encoding.of(codes, bins)
+    wide = wide_report(codes, labelled, target, soft, encoding, 2, 40, 0)
+    assert wide.scores.shape == (len(VIEWS), 8)
+    for found in (core_report(codes, labelled, target, soft, encoding, 2, 0), wide):
+        assert set(np.argsort(-mean_rank(found.scores))[:2]) == {1, 4}
+        assert found.strength.mean(axis=0)[[0, 2, 3, 5, 6, 7]].max() < 0.2
 
 
 def test_an_order_becomes_falling_scores() -> None:

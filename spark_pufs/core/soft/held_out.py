@@ -1,0 +1,95 @@
+"""How much is lost by the choice: columns chosen without some rows, judged on these rows beside all columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from spark_pufs.core.soft.distillation import soft_labels, taught
+from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
+from spark_pufs.core.soft.folds import HashedFolds
+from spark_pufs.core.soft.students import core_report, mean_rank
+from spark_pufs.core.soft.teacher import Bools, fit_fold
+
+__all__ = ["HeldOut", "column_scores", "judged", "rank_columns", "soft_auc"]
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """AUC of labelled against other rows, none of which was seen: ``chosen`` columns, ``every`` column.
+
+    ``error``, ``chosen_error``: standard errors of the difference and of ``chosen``. ``lost``: by how much the choice
+    falls short of all columns where rows count by the teacher's soft labels, which vary less than a few labels do.
+    """
+
+    chosen: float
+    every: float
+    chosen_error: float
+    error: float
+    lost: float
+
+    @property
+    def most_lost(self) -> float:
+        """What may be lost, with two standard errors to spare."""
+        return max(self.every - self.chosen, self.lost, 0.0) + 2 * self.error
+
+
+def rank_columns(
+    codes: Codes, positive: Bools, negative: Bools, encoding: Encoding, hidden: float, k: int, folds: int, trees: int,
+    seed: int,
+) -> Floats:  # fmt: skip
+    """The mean rank (D,) over the views of rows with codes (D, n), from a teacher of their own."""
+    hashed = HashedFolds.of(codes, positive, folds, seed)
+    teaching, _ = taught(codes, positive, hashed, encoding, trees, seed)
+    soft = soft_labels(teaching.target, positive, negative, hidden)
+    return mean_rank(core_report(codes, positive, teaching.target, soft, encoding, k, seed).scores)
+
+
+def column_scores(
+    codes: Codes, labelled: Bools, test: Bools, encoding: Encoding, columns: NDArray[np.intp], trees: int, seed: int
+) -> Floats:
+    """What members that learnt from some columns of the other rows say (3, m) of the ``test`` rows."""
+    own, part = np.ascontiguousarray(codes[columns]), encoding.of_features(columns)
+    models = fit_fold(own[:, ~test], labelled[~test], part, trees, seed)
+    if models is None:
+        return np.zeros((3, int(test.sum())))
+    return models.scores(own[:, test], part.layout)
+
+
+def judged(chosen: Floats, every: Floats, labelled: Bools, soft: Floats) -> HeldOut:
+    """Scores (n,) by the chosen columns beside scores by all of them."""
+    parts = [_placements(scores, labelled) for scores in (chosen, every)]
+    aucs = [float(above.mean()) for above, _ in parts]
+    spread = [np.sqrt(_variance(*part)) for part in parts]
+    gap = np.sqrt(_variance(parts[1][0] - parts[0][0], parts[1][1] - parts[0][1]))
+    lost = soft_auc(every, soft) - soft_auc(chosen, soft)
+    return HeldOut(aucs[0], aucs[1], float(spread[0]), float(gap), lost)
+
+
+def _placements(scores: Floats, labelled: Bools) -> tuple[Floats, Floats]:
+    """Shares of others below each labelled row, and of labelled rows above each other (Sun & Xu 2014)."""
+    high, low = scores[labelled], scores[~labelled]
+    ranks = rankdata(np.concatenate([high, low]))
+    m, n = len(high), len(low)
+    return (ranks[:m] - rankdata(high)) / n, 1 - (ranks[m:] - rankdata(low)) / m
+
+
+def _variance(above: Floats, below: Floats) -> float:
+    """Of an AUC, or of a difference of two on the same rows, from its placements (DeLong et al. 1988)."""
+    return sum(float(part.var(ddof=1)) / len(part) for part in (above, below) if len(part) > 1)
+
+
+def soft_auc(scores: Floats, soft: Floats) -> float:
+    """AUC of scores (n,) where row i is positive with probability ``soft[i]``, ties counting half.
+
+    >>> soft_auc(np.array([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])), soft_auc(np.ones(2), np.array([0.2, 0.4]))
+    (1.0, 0.5)
+    """
+    _, level = np.unique(scores, return_inverse=True)
+    high, low = np.bincount(level, soft), np.bincount(level, 1 - soft)
+    below = np.cumsum(low) - low / 2
+    pairs = high.sum() * low.sum()
+    return float((high * below).sum() / pairs) if pairs else 0.5

@@ -2,6 +2,7 @@
 """Set everything up on a fresh machine, then run: `python3 run.py demo` or `python3 run.py test`.
 
 Needs Python 3.11 or later and nothing else; what follows the word goes to the command that is run.
+`python3 run.py test --quick` leaves out the tests that start Java or processes of their own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements-dev.txt"
+QUICK = "--quick"
+SIDE_BY_SIDE = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")  # tests/conftest.py makes the groups
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # or each worker starts one per core
 
 
 def main() -> int:
@@ -27,7 +31,8 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is what finds out
         print(f"Python 3.11 or later is needed; this is {sys.version.split()[0]}. Run with a newer python3.")
         return 4
-    if not ensure_java():
+    quick = sys.argv[1] == "test" and QUICK in sys.argv[2:]
+    if not quick and not ensure_java():
         return 4
     ensure_packages()
     return demo(sys.argv[2:]) if sys.argv[1] == "demo" else test(sys.argv[2:])
@@ -38,14 +43,15 @@ def demo(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Style, types, then all tests; the first that fails ends it."""
+    """Style, types, then all tests or the quick ones; the first that fails ends it."""
+    chosen = ("-m", "not spark and not integration") if QUICK in arguments else ()
     steps = [
         ("-m", "ruff", "check", "."),
         ("-m", "ruff", "format", "--check", "."),
         ("-m", "mypy"),
-        ("-m", "pytest", *arguments),
+        ("-m", "pytest", *SIDE_BY_SIDE, *chosen, *(word for word in arguments if word != QUICK)),
     ]
-    return next((code for step in steps if (code := call(PYTHON, *step))), 0)
+    return next((code for step in steps if (code := call(PYTHON, *step, **ONE_THREAD))), 0)
 
 
 def ensure_packages() -> None:
@@ -90,8 +96,8 @@ def ensure_java() -> bool:
     return False
 
 
-def call(*command: str | Path) -> int:
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
+def call(*command: str | Path, **environment: str) -> int:
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False).returncode
 
 
 if __name__ == "__main__":

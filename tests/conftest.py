@@ -1,4 +1,4 @@
-"""One Spark session for all tests, the shared data where present, and reproducible property tests."""
+"""One Spark session for all tests, who runs beside whom, the shared data where present, reproducible property tests."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.processes import Watch, slow
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -22,6 +24,30 @@ settings.register_profile(
     "repo", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("repo")
+
+watch = Watch()
+sys.addaudithook(watch)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With workers side by side: one of them has the session, and what starts processes stays together by file.
+
+    These take the longest and come first; all other tests go one by one to the worker that is free.
+    """
+    for item in items:
+        if slow(item):
+            item.add_marker(pytest.mark.xdist_group("spark" if item.get_closest_marker("spark") else item.path.stem))
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        items.sort(key=lambda item: (not item.get_closest_marker("spark"), not slow(item)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    watch.test = None if slow(item) else item.nodeid
+    result = yield
+    watch.test = None
+    return result
 
 
 @pytest.fixture(scope="session")

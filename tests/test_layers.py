@@ -182,6 +182,7 @@ print(spark_pufs.select(table, label="label", method="semi-mim", k=1).names)
 """
 
 
+@pytest.mark.integration
 def test_all_but_the_spark_engine_works_without_pyspark() -> None:
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)

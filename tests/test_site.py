@@ -18,10 +18,13 @@ from spark_pufs.local import PUSelector
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytestmark = pytest.mark.skipif(
-    any(importlib.util.find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")),
-    reason="mkdocs is not installed: the site is built with the extra `docs`",
-)
+pytestmark = [
+    pytest.mark.integration,
+    pytest.mark.skipif(
+        any(importlib.util.find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")),
+        reason="mkdocs is not installed: the site is built with the extra `docs`",
+    ),
+]
 
 FUNCTIONS = [name for name in spark_pufs.__all__ if inspect.isfunction(getattr(spark_pufs, name))]
 

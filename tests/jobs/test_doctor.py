@@ -71,6 +71,7 @@ def test_a_missing_and_a_wrong_package_are_named_with_the_command(monkeypatch: p
     ]
 
 
+@pytest.mark.integration
 def test_no_java_is_told_and_no_job_is_tried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -82,6 +83,7 @@ def test_no_java_is_told_and_no_job_is_tried(
     assert "Java: Spark needs version 17 or later, none was found. Install Java 17" in said.err
 
 
+@pytest.mark.integration
 def test_a_worker_that_differs_fails_the_tiny_job(monkeypatch: pytest.MonkeyPatch) -> None:
     def differ(spark: object) -> list[Place]:
         raise EnvironmentFault(Fault("Workers' Python '/usr/bin/python3' on a", "numpy cannot be loaded", "Do it."))
@@ -104,6 +106,7 @@ def test_the_report_raises_once_with_all_faults() -> None:
     assert said[-1] == "All is well."
 
 
+@pytest.mark.integration
 def test_a_package_that_does_not_load_ends_with_code_4_and_no_stack() -> None:
     done = subprocess.run([sys.executable, "-c", BLOCKED], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 4, done.stderr

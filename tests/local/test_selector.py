@@ -55,7 +55,7 @@ def expected_failures(selector: PUSelector) -> dict[str, str]:
 
 
 @parametrize_with_checks(
-    [PUSelector(unlabelled="*"), PUSelector("cmim", 2, unlabelled="*", bins=3), PUSelector()],
+    [PUSelector(unlabelled="*", options={"trees": 10}), PUSelector("cmim", 2, unlabelled="*", bins=3), PUSelector()],
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_checks(estimator: BaseEstimator, check: Any) -> None:
@@ -231,6 +231,7 @@ def test_html_and_text_forms() -> None:
     assert "PUSelector" in PUSelector()._repr_html_()
 
 
+@pytest.mark.integration
 def test_import_is_light() -> None:
     script = "import sys, spark_pufs.local; print([m for m in ('sklearn', 'pyspark', 'pandas') if m in sys.modules])"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from spark_pufs import select
 from spark_pufs.jobs.config import load_config, parse
 from spark_pufs.report.rerun import python_call, yaml_config
 from spark_pufs.request import Request
+from spark_pufs.selectors.evidence import sizes
 from spark_pufs.types import LabelRule
 
 TABLE = pd.DataFrame(
@@ -39,12 +41,17 @@ CALLS: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_the_call_and_the_file_ask_for_the_same_again(name: str, tmp_path: Path) -> None:
+def test_the_call_and_the_file_ask_for_the_same_again(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = partial(sizes.EvaluationProtocol, folds=4, repeats=1)  # a number is proposed twice: by few trials
+    monkeypatch.setattr(sizes, "EvaluationProtocol", few)
     selection = select(TABLE, label="s", **CALLS[name])
     call = ast.parse(python_call(selection.request)).body[0].value  # type: ignore[attr-defined]
     again = select(TABLE, **{word.arg: ast.literal_eval(word.value) for word in call.keywords})
     assert again.fingerprint == selection.fingerprint
     assert again.names == selection.names
+    assert ("sizes" in selection.details) == (name in ("defaults", "a budget and a proposal"))
     (tmp_path / "config.yaml").write_text(yaml_config(selection.request), encoding="utf-8")
     assert load_config(tmp_path / "config.yaml").request().as_dict() == selection.request
 

@@ -248,6 +248,7 @@ except PufsError as error:
 """
 
 
+@pytest.mark.integration
 def test_a_limit_on_the_size_of_files_costs_nothing_that_was_there(tmp_path: Path) -> None:
     RunFolder(tmp_path).write_all({"small": b"old", "large": b"old"}, {})
     before = contents(tmp_path)

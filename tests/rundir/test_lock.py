@@ -64,6 +64,7 @@ def table() -> pd.DataFrame:
     return pd.DataFrame(X, columns=list("abcd")).assign(label=np.where(X[:, 0] > 0.8, 1, 0))
 
 
+@pytest.mark.integration
 def test_the_second_run_stops_and_says_who_is_at_work(tmp_path: Path) -> None:
     with another(tmp_path) as child, pytest.raises(Busy) as caught, held(RunFolder(tmp_path)):
         pass
@@ -93,6 +94,7 @@ def test_the_lock_goes_however_the_run_ends(tmp_path: Path, how: type[BaseExcept
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.integration
 def test_ctrl_c_releases_it(tmp_path: Path) -> None:
     with another(tmp_path) as child:
         child.send_signal(signal.SIGINT)
@@ -100,6 +102,7 @@ def test_ctrl_c_releases_it(tmp_path: Path) -> None:
         assert not (tmp_path / LOCK).exists()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_process_holds_nothing_even_before_it_is_buried(tmp_path: Path, how: signal.Signals) -> None:
     with another(tmp_path) as child:

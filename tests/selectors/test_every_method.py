@@ -24,6 +24,7 @@ QUICK: dict[str, Any] = {
     "iterations": 5,
     "samplings": 2,
     "folds": 2,
+    "bags": 2,
     "repeats": 1,
     "nodes": 8,
 }

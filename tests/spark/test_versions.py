@@ -72,6 +72,7 @@ def test_why_no_worker_answered(message: str, found: str) -> None:
     assert no_answer(message).found == found
 
 
+@pytest.mark.integration
 def test_the_probe_travels_without_the_package_and_without_numpy() -> None:
     import pyspark
 

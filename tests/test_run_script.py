@@ -1,0 +1,61 @@
+"""What run.py runs, and when it asks for Java."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("run_script", ROOT / "run.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def started(script: ModuleType, monkeypatch: pytest.MonkeyPatch, *words: str, **answers: Any) -> tuple[int, list[str]]:
+    """The code that run.py ends with, and what it would have run."""
+    commands: list[str] = []
+
+    def call(*command: object, **environment: str) -> int:
+        commands.append(" ".join(map(str, command[1:])))
+        return int(answers.get("code", 0))
+
+    monkeypatch.setattr(sys, "argv", ["run.py", *words])
+    monkeypatch.setattr(script, "call", call)
+    monkeypatch.setattr(script, "ensure_packages", lambda: None)
+    monkeypatch.setattr(script, "ensure_java", lambda: answers.get("java", True))
+    return script.main(), commands
+
+
+def test_all_tests(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, commands = started(script, monkeypatch, "test", "-x")
+    assert code == 0
+    assert commands[:3] == ["-m ruff check .", "-m ruff format --check .", "-m mypy"]
+    assert commands[3] == "-m pytest -n 2 --dist loadgroup --no-loadscope-reorder -x"
+
+
+def test_the_quick_tests_need_no_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, commands = started(script, monkeypatch, "test", "--quick", "tests/core", java=False)
+    assert code == 0
+    assert len(commands) == 4
+    assert commands[3].endswith("--no-loadscope-reorder -m not spark and not integration tests/core")
+
+
+@pytest.mark.parametrize("word", ["test", "demo"])
+def test_all_else_needs_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
+    assert started(script, monkeypatch, word, java=False) == (4, [])
+
+
+def test_the_first_step_that_fails_ends_it(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(script, monkeypatch, "test", code=3) == (3, ["-m ruff check ."])

@@ -44,12 +44,12 @@ def demo(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     """Style, types, then all tests or the quick ones; the first that fails ends it."""
-    chosen = ("-m", "not spark and not integration") if QUICK in arguments else ()
+    chosen = (*SIDE_BY_SIDE, "-m", "not spark and not integration") if QUICK in arguments else ()
     steps = [
         ("-m", "ruff", "check", "."),
         ("-m", "ruff", "format", "--check", "."),
         ("-m", "mypy"),
-        ("-m", "pytest", *SIDE_BY_SIDE, *chosen, *(word for word in arguments if word != QUICK)),
+        ("-m", "pytest", *chosen, *(word for word in arguments if word != QUICK)),
     ]
     return next((code for step in steps if (code := call(PYTHON, *step, **ONE_THREAD))), 0)
 

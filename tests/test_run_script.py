@@ -42,13 +42,14 @@ def test_all_tests(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     code, commands = started(script, monkeypatch, "test", "-x")
     assert code == 0
     assert commands[:3] == ["-m ruff check .", "-m ruff format --check .", "-m mypy"]
-    assert commands[3] == "-m pytest -n 2 --dist loadgroup --no-loadscope-reorder -x"
+    assert commands[3] == "-m pytest -x"
 
 
 def test_the_quick_tests_need_no_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     code, commands = started(script, monkeypatch, "test", "--quick", "tests/core", java=False)
     assert code == 0
     assert len(commands) == 4
+    assert commands[3].startswith("-m pytest -n 2 ")
     assert commands[3].endswith("--no-loadscope-reorder -m not spark and not integration tests/core")
 
 

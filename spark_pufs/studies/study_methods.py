@@ -112,16 +112,24 @@ def counting(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def select_rows(
-    X: pd.DataFrame, labelled: NDArray[np.bool_], positive: NDArray[np.bool_], text: str, k: int, seed: int
+    X: pd.DataFrame,
+    labelled: NDArray[np.bool_],
+    positive: NDArray[np.bool_],
+    text: str,
+    k: int,
+    seed: int,
+    as_published: bool = True,
 ) -> Selection:
     """A selection in this very thread: workers are as many as there are cores already.
 
     ``positive`` is the true class; nothing but its mean is used, and that where the method asks for the known prior.
+    ``as_published``: count as papers do, else as users have it.
     """
     wanted = entry(text)
     common = dict(wanted.common)
     if common.get("prior") == KNOWN:
         common["prior"] = float(positive.mean())
-    settings = counting(wanted.method, wanted.options) | common
+    counted = counting(wanted.method, wanted.options) if as_published else {"options": wanted.options}
+    settings = counted | common
     request = Request.of(LabelRule(LABEL), method=wanted.method, k=k, seed=seed, **settings)
     return select_with(LocalEngine(X.assign(**{LABEL: labelled.astype(int)}), threads=1), request)

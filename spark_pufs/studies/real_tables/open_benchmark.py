@@ -85,7 +85,8 @@ def _choice(given: Given, method: str, k: int, seed: int) -> tuple[list[str], tu
         train = given.split.train
         return peer_choice(method, coded(given.X).iloc[train], given.labelled, k, seed), ()
     text = signature(select).parameters["method"].default if method == DEFAULT else method
-    found = select_rows(given.train, given.labelled, given.positive[given.split.train], text, k, seed)
+    truth = given.positive[given.split.train]
+    found = select_rows(given.train, given.labelled, truth, text, k, seed, as_published=False)
     return found.names, found.warnings
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, SubsetKernel, pair_bytes
-from spark_pufs.core.counting.soft_counts import SOFT_STATES, SoftFeatureKernel, SoftLabelKernel, SoftPairKernel
+from spark_pufs.core.counting.soft_counts import SoftFeatureKernel, SoftLabelKernel, SoftPairKernel
 from spark_pufs.engines.base import Blocks
 from spark_pufs.types import LABEL_STATES, Layout
 
@@ -41,16 +41,15 @@ class Countable(Protocol):
 
 @dataclass(frozen=True)
 class CountKernels:
-    """How rows are counted: by ``states`` of their label, alone, in pairs of all features and of some."""
+    """How rows are counted: each feature by the label, all pairs of features, and pairs with some of them."""
 
-    states: int
-    label: type[LabelKernel] | type[SoftLabelKernel]
-    pairs: type[PairKernel] | type[SoftPairKernel]
-    feature: type[FeatureKernel] | type[SoftFeatureKernel]
+    label: type[LabelKernel]
+    pairs: type[PairKernel]
+    feature: type[FeatureKernel]
 
 
-BY_LABEL = CountKernels(LABEL_STATES, LabelKernel, PairKernel, FeatureKernel)
-BY_GRADE = CountKernels(SOFT_STATES, SoftLabelKernel, SoftPairKernel, SoftFeatureKernel)  # of blocks with soft labels
+BY_LABEL = CountKernels(LabelKernel, PairKernel, FeatureKernel)
+BY_GRADE = CountKernels(SoftLabelKernel, SoftPairKernel, SoftFeatureKernel)  # of blocks with soft labels
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ class Counter:
 
     def pair_bytes(self) -> int:
         """Size of the table of all pairs."""
-        return pair_bytes(self.layout, self._kernels.states)
+        return pair_bytes(self.layout, self._kernels.pairs.states)
 
     def pairs_fit(self) -> bool:
         """Whether the table of all pairs stays within the byte budget."""

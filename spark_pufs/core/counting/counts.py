@@ -7,6 +7,7 @@ class is a sum along it, taken after the counting.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE,
 
 __all__ = [
     "FeatureKernel",
-    "IntegerSums",
     "LabelKernel",
     "PairKernel",
     "SetKernel",
@@ -64,7 +64,9 @@ def pair_bytes(layout: Layout, states: int = LABEL_STATES) -> int:
 
 
 class IntegerSums:
-    """States that are one integer table."""
+    """States that are one integer table, whose first axis has ``states`` of the label."""
+
+    states: ClassVar[int] = LABEL_STATES
 
     def merge(self, left: State, right: State) -> State:
         return {"counts": left["counts"] + right["counts"]}
@@ -77,7 +79,7 @@ class LabelKernel(IntegerSums):
     layout: Layout
 
     def start(self) -> State:
-        return {"counts": np.zeros((LABEL_STATES, self.layout.total), np.int64)}
+        return {"counts": np.zeros((self.states, self.layout.total), np.int64)}
 
     def add(self, state: State, block: Block) -> State:
         for feature, column in enumerate(block.codes):
@@ -94,7 +96,7 @@ class PairKernel(IntegerSums):
     layout: Layout
 
     def start(self) -> State:
-        return {"counts": np.zeros((LABEL_STATES, self.layout.total, self.layout.total), np.int64)}
+        return {"counts": np.zeros((self.states, self.layout.total, self.layout.total), np.int64)}
 
     def add(self, state: State, block: Block) -> State:
         hot = one_hot(block.codes, self.layout)
@@ -138,7 +140,7 @@ class FeatureKernel(IntegerSums):
         return Layout(tuple(self.layout.levels[feature] for feature in self.features))
 
     def start(self) -> State:
-        return {"counts": np.zeros((LABEL_STATES, self.part.total, self.layout.total), np.int64)}
+        return {"counts": np.zeros((self.states, self.part.total, self.layout.total), np.int64)}
 
     def add(self, state: State, block: Block) -> State:
         groups = one_hot(block.codes[list(self.features)], self.part)

@@ -6,28 +6,22 @@ sums are the same for any partitioning; over ``FULL_GRADE`` they are rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.counts import IntegerSums, level_sums, one_hot
+from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, level_sums, one_hot
 from spark_pufs.core.counting.kernel import State
-from spark_pufs.types import FULL_GRADE, Block, Layout
+from spark_pufs.types import FULL_GRADE, Block
 
 __all__ = ["SOFT_STATES", "SoftFeatureKernel", "SoftLabelKernel", "SoftPairKernel"]
 
 SOFT_STATES = 2
 
 
-@dataclass(frozen=True)
-class SoftLabelKernel(IntegerSums):
+class SoftLabelKernel(LabelKernel):
     """State x level: counts (2, L)."""
 
-    layout: Layout
-
-    def start(self) -> State:
-        return {"counts": np.zeros((SOFT_STATES, self.layout.total), np.int64)}
+    states = SOFT_STATES
 
     def add(self, state: State, block: Block) -> State:
         grade = block.label.astype(np.float32)
@@ -35,14 +29,10 @@ class SoftLabelKernel(IntegerSums):
         return state
 
 
-@dataclass(frozen=True)
-class SoftPairKernel(IntegerSums):
+class SoftPairKernel(PairKernel):
     """State x level x level, all pairs at once: counts (2, L, L)."""
 
-    layout: Layout
-
-    def start(self) -> State:
-        return {"counts": np.zeros((SOFT_STATES, self.layout.total, self.layout.total), np.int64)}
+    states = SOFT_STATES
 
     def add(self, state: State, block: Block) -> State:
         hot = one_hot(block.codes, self.layout)
@@ -50,29 +40,16 @@ class SoftPairKernel(IntegerSums):
         return state
 
 
-@dataclass(frozen=True)
-class SoftFeatureKernel(IntegerSums):
+class SoftFeatureKernel(FeatureKernel):
     """State x level of some ``features``, one after the other, x level of every feature: counts (2, l, L)."""
 
-    layout: Layout
-    features: tuple[int, ...]
-
-    @property
-    def part(self) -> Layout:
-        """Where the levels of ``features`` lie on the second axis."""
-        return Layout(tuple(self.layout.levels[feature] for feature in self.features))
-
-    def start(self) -> State:
-        return {"counts": np.zeros((SOFT_STATES, self.part.total, self.layout.total), np.int64)}
+    states = SOFT_STATES
 
     def add(self, state: State, block: Block) -> State:
         groups = one_hot(block.codes[list(self.features)], self.part)
         graded = groups * block.label.astype(np.float32)
-        _move(
-            state["counts"],
-            level_sums(groups, block.codes, self.layout),
-            level_sums(graded, block.codes, self.layout),
-        )
+        rows, grades = (level_sums(own, block.codes, self.layout) for own in (groups, graded))
+        _move(state["counts"], rows, grades)
         return state
 
 

@@ -12,7 +12,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.errors import ConfigError, DataError, Fault
 
-__all__ = ["PER_FOLD", "Belief", "Beta", "LabelRate", "Rho", "belief", "delong", "estimate_rho"]
+__all__ = [
+    "PER_FOLD",
+    "Belief",
+    "Beta",
+    "LabelRate",
+    "Rho",
+    "belief",
+    "delong",
+    "estimate_rho",
+    "placement_variance",
+    "placements",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -164,13 +175,22 @@ def delong(high: Floats, low: Floats) -> tuple[float, float]:
     >>> auc, round(variance, 4)
     (0.75, 0.125)
     """
+    above, below = placements(high, low)
+    return float(above.mean()), placement_variance(above, below)
+
+
+def placements(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """The share of ``low`` (n,) below each of ``high`` (m,), and of ``high`` above each of ``low``; ties count half."""
     from scipy.stats import rankdata
 
     m, n = len(high), len(low)
     ranks = rankdata(np.concatenate([high, low]))
-    above, below = (ranks[:m] - rankdata(high)) / n, 1 - (ranks[m:] - rankdata(low)) / m
-    variance = sum(float(part.var(ddof=1)) / len(part) for part in (above, below) if len(part) > 1)
-    return float(above.mean()), variance
+    return (ranks[:m] - rankdata(high)) / n, 1 - (ranks[m:] - rankdata(low)) / m
+
+
+def placement_variance(above: Floats, below: Floats) -> float:
+    """Variance of an AUC from its placements; of differences of two on the same rows, that of the AUCs' difference."""
+    return sum(float(part.var(ddof=1)) / len(part) for part in (above, below) if len(part) > 1)
 
 
 def _stratified(flag: NDArray[np.bool_], folds: int, rng: np.random.Generator) -> Ints:

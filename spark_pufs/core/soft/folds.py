@@ -43,7 +43,9 @@ class HashedFolds:
 
     def fold(self, codes: Codes, labelled: Bools) -> NDArray[np.uint8]:
         """The fold (n,) of rows with codes (D, n)."""
-        hashes = code_hashes(codes, self.seed)
+        return self._between(code_hashes(codes, self.seed), labelled)
+
+    def _between(self, hashes: Hashes, labelled: Bools) -> NDArray[np.uint8]:
         found = np.empty(len(labelled), np.uint8)
         for rows, cuts in ((labelled, self.labelled_cuts), (~labelled, self.other_cuts)):
             found[rows] = np.searchsorted(cuts, hashes[rows], side="right")
@@ -54,8 +56,8 @@ class HashedFolds:
 
         Where so few rows differ that a fold would be another table, equal rows are dealt out one by one.
         """
-        found = self.fold(codes, labelled)
         hashes = code_hashes(codes, self.seed)
+        found = self._between(hashes, labelled)
         for rows in (labelled, ~labelled):
             own = hashes[rows]
             if len(np.unique(own)) < DIFFERENT * self.count:

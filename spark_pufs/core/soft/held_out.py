@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
+from spark_pufs.core.evidence.label_rate import placement_variance, placements
 from spark_pufs.core.soft.distillation import soft_labels, taught
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
@@ -61,25 +61,12 @@ def column_scores(
 
 def judged(chosen: Floats, every: Floats, labelled: Bools, soft: Floats) -> HeldOut:
     """Scores (n,) by the chosen columns beside scores by all of them."""
-    parts = [_placements(scores, labelled) for scores in (chosen, every)]
+    parts = [placements(scores[labelled], scores[~labelled]) for scores in (chosen, every)]
     aucs = [float(above.mean()) for above, _ in parts]
-    spread = [np.sqrt(_variance(*part)) for part in parts]
-    gap = np.sqrt(_variance(parts[1][0] - parts[0][0], parts[1][1] - parts[0][1]))
+    spread = np.sqrt(placement_variance(*parts[0]))
+    gap = np.sqrt(placement_variance(parts[1][0] - parts[0][0], parts[1][1] - parts[0][1]))
     lost = soft_auc(every, soft) - soft_auc(chosen, soft)
-    return HeldOut(aucs[0], aucs[1], float(spread[0]), float(gap), lost)
-
-
-def _placements(scores: Floats, labelled: Bools) -> tuple[Floats, Floats]:
-    """Shares of others below each labelled row, and of labelled rows above each other (Sun & Xu 2014)."""
-    high, low = scores[labelled], scores[~labelled]
-    ranks = rankdata(np.concatenate([high, low]))
-    m, n = len(high), len(low)
-    return (ranks[:m] - rankdata(high)) / n, 1 - (ranks[m:] - rankdata(low)) / m
-
-
-def _variance(above: Floats, below: Floats) -> float:
-    """Of an AUC, or of a difference of two on the same rows, from its placements (DeLong et al. 1988)."""
-    return sum(float(part.var(ddof=1)) / len(part) for part in (above, below) if len(part) > 1)
+    return HeldOut(aucs[0], aucs[1], float(spread), float(gap), lost)
 
 
 def soft_auc(scores: Floats, soft: Floats) -> float:

@@ -122,7 +122,7 @@ METHODS = (
         "A cross-fitted teacher scores every row; three views rank the columns by what tells its scores and the label",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then seconds of work on it",
-        "the default: best on real tables, with few labels, any types, outliers and noise columns",
+        "the default: few labels, any types; outliers, sentinels and noise columns do not fool it",
         _distil,
         DistilOptions,
         trial_options={"trees": 20, "folds": 3, "judge": False},

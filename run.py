@@ -2,6 +2,7 @@
 """Set everything up on a fresh machine, then run: `python3 run.py demo` or `python3 run.py test`.
 
 Needs Python 3.11 or later and nothing else; what follows the word goes to the command that is run.
+Tests run in two processes side by side; `-n 0` runs them in one, as a debugger wants it.
 `python3 run.py test --quick` leaves out the tests that start Java or processes of their own.
 """
 
@@ -20,8 +21,12 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 LOCK = ROOT / "requirements-dev.txt"
 QUICK = "--quick"
-SIDE_BY_SIDE = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")  # tests/conftest.py makes the groups
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}  # or each worker starts one per core
+TWO_PROCESSES = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")  # tests/conftest.py makes the groups
+TEST_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",  # or each process starts a thread per core
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONDONTWRITEBYTECODE": "",  # dozens of processes import the package: compile it once
+}
 
 
 def main() -> int:
@@ -44,14 +49,14 @@ def demo(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     """Style, types, then all tests or the quick ones; the first that fails ends it."""
-    chosen = (*SIDE_BY_SIDE, "-m", "not spark and not integration") if QUICK in arguments else ()
+    chosen = ("-m", "not spark and not integration") if QUICK in arguments else ()
     steps = [
         ("-m", "ruff", "check", "."),
         ("-m", "ruff", "format", "--check", "."),
         ("-m", "mypy"),
-        ("-m", "pytest", *chosen, *(word for word in arguments if word != QUICK)),
+        ("-m", "pytest", *TWO_PROCESSES, *chosen, *(word for word in arguments if word != QUICK)),
     ]
-    return next((code for step in steps if (code := call(PYTHON, *step, **ONE_THREAD))), 0)
+    return next((code for step in steps if (code := call(PYTHON, *step, **TEST_ENVIRONMENT))), 0)
 
 
 def ensure_packages() -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.processes import Watch, slow
+from support.side_by_side import SideBySide
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,17 +30,8 @@ watch = Watch()
 sys.addaudithook(watch)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With workers side by side: one of them has the session, and what starts processes stays together by file.
-
-    These take the longest and come first; all other tests go one by one to the worker that is free.
-    """
-    for item in items:
-        if slow(item):
-            item.add_marker(pytest.mark.xdist_group("spark" if item.get_closest_marker("spark") else item.path.stem))
-    if os.environ.get("PYTEST_XDIST_WORKER"):
-        items.sort(key=lambda item: (not item.get_closest_marker("spark"), not slow(item)))
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(SideBySide())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -57,7 +49,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
     # Spark starts `python3` from PATH in its workers unless told; they must find this package too.
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    places = [str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, places))
     session = (
         SparkSession.builder.master("local[2,4]")
         .appName("spark_pufs tests")
@@ -65,6 +58,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.log.level", "ERROR")
         # tests are short: the quick compiler, and a collector without threads of its own
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+        # workers are forked from a process that has imported what tasks need
+        .config("spark.python.daemon.module", "support.spark_daemon")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.python.unix.domain.socket.enabled", "true")

@@ -42,7 +42,7 @@ def test_all_tests(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     code, commands = started(script, monkeypatch, "test", "-x")
     assert code == 0
     assert commands[:3] == ["-m ruff check .", "-m ruff format --check .", "-m mypy"]
-    assert commands[3] == "-m pytest -x"
+    assert commands[3] == "-m pytest -n 2 --dist loadgroup --no-loadscope-reorder -x"
 
 
 def test_the_quick_tests_need_no_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from spark_pufs.jobs.config import RunConfig, Section, resolved
+from spark_pufs.jobs.places import check_apart
 from spark_pufs.jobs.select_job import CONFIG, opened
 from spark_pufs.run.execution import compare_with, fingerprint, prepare
 from spark_pufs.rundir.folder import RunFolder
@@ -50,6 +51,7 @@ def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what
     settings = config.compare
     protocol = EvaluationProtocol(**settings.model_dump(exclude={"methods"}))
     candidates = [candidate(one) for one in settings.methods]
+    check_apart(config.source.path, config.output.path)
     folder = RunFolder(config.output.path)
     with held(folder):
         return _compare(config, candidates, protocol, folder, note)

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
-from spark_pufs.jobs.plain_yaml import NotPlain, read_yaml
+from spark_pufs.jobs.plain_yaml import MOST_BYTES, NotPlain, read_yaml
 from spark_pufs.masking import MASK, is_secret, masked_settings, places_masked
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
+from spark_pufs.values import gist, number_text, shown
 
 __all__ = [
     "OutputConfig",
@@ -32,7 +33,6 @@ __all__ = [
 
 Settings = TypeVar("Settings", bound=BaseModel)
 EXAMPLE = "conf/select_features.yaml"
-MOST_SHOWN = 200  # characters of a wrong value
 
 
 class Section(BaseModel):
@@ -109,6 +109,14 @@ class SparkConfig(Section):
     master: str = "local[*]"
     conf: dict[str, str] = Field(default_factory=dict)
 
+    @field_validator("conf", mode="before")
+    @classmethod
+    def _as_text(cls, conf: Any) -> Any:
+        """Numbers and true or false as Spark spells them: YAML reads them as such."""
+        if not isinstance(conf, dict):
+            return conf
+        return {name: number_text(value) if isinstance(value, int | float) else value for name, value in conf.items()}
+
 
 class RunConfig(Section):
     """One file, one run."""
@@ -143,10 +151,11 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
 def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
     """Read a YAML file, apply overrides, check it; all faults come as one error that names the ``example`` file."""
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        fault = Fault(f"Configuration '{path}'", f"cannot be read: {error.strerror}", "Check the path.")
-        raise ConfigError(fault) from error
+        with Path(path).open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = (isinstance(error, OSError) and error.strerror) or gist(error)
+        raise ConfigError(Fault(f"Configuration '{path}'", f"cannot be read: {why}", "Check the path.")) from error
     return settings_of(data, str(path), model, overrides, example)
 
 
@@ -229,14 +238,9 @@ def _fault(detail: Any, model: type[BaseModel], example: str) -> Fault:
     if detail["type"] == "missing":
         return Fault(f"Setting '{where}'", "is missing", f"Add it; {example} explains every key.")
     hidden = isinstance(detail["input"], Mapping) or is_secret(where)
-    got = "" if hidden else f", got {_shown(detail['input'])}"
+    got = "" if hidden else f", got {shown(detail['input'])}"
     message = detail["msg"].removeprefix("Value error, ")
     return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, f"See {example}.")
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 
 def _known(location: Sequence[Any], model: type[BaseModel]) -> Iterable[str]:

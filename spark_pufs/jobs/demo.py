@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.jobs.config import RunConfig, parse
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
@@ -26,7 +27,14 @@ def write_example(path: Path, seed: int = 7) -> None:
     # Sorted by name the relevant features do not simply come first.
     table = table[sorted(table.columns)]
     table["label"] = pd.array([1 if s else None for s in data.s], dtype="Int64")
-    RunFolder(path.parent).write(path.name, parquet(table))
+    folder = RunFolder(path.parent)
+    there, example = folder.read(path.name), parquet(table)
+    if there == example:
+        return
+    if there is not None or path.exists():
+        found = "is there already, and is not the example"
+        raise ConfigError(Fault(f"Table '{path}'", found, "Name another folder with --out; nothing was replaced."))
+    folder.write(path.name, example)
 
 
 def demo_config(folder: Path, method: str) -> RunConfig:

@@ -6,9 +6,11 @@ from typing import Any
 
 import yaml
 
-__all__ = ["MOST_VALUES", "NotPlain", "read_yaml"]
+__all__ = ["MOST_BYTES", "MOST_VALUES", "NotPlain", "read_yaml"]
 
-MOST_VALUES = 100_000  # values in a file, each alias counted as what it stands for
+MOST_BYTES = 2**20  # of a file
+MOST_VALUES = 50_000  # values in a file, each alias counted as what it stands for; reading takes some 50 us for each
+DEEPEST = 100  # values within values
 
 _PLAIN = ("str", "int", "float", "bool", "null", "seq", "map", "merge", "value")
 LONGEST_NUMBER = 100  # digits; Python neither shows nor keeps numbers of thousands
@@ -28,6 +30,8 @@ def read_yaml(text: str) -> Any:
         return _values(text)
     except yaml.MarkedYAMLError as error:
         raise NotPlain(_words(error)) from error
+    except NotPlain:
+        raise
     except RecursionError as error:
         raise NotPlain("it is nested too deeply") from error
     except (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError) as error:
@@ -36,7 +40,9 @@ def read_yaml(text: str) -> Any:
 
 
 def _values(text: str) -> Any:
-    loader = yaml.SafeLoader(text)
+    if len(text) > MOST_BYTES:
+        raise NotPlain(f"it holds over {MOST_BYTES:,} characters")
+    loader = Bounded(text)
     try:
         node = loader.get_single_node()
         if node is None:
@@ -45,6 +51,26 @@ def _values(text: str) -> Any:
         return loader.construct_document(node)
     finally:
         loader.dispose()
+
+
+class Bounded(yaml.SafeLoader):
+    """Stops at a file that is too large or too deep while it is read, not after."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._values = self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        self._values += 1
+        if self._values > MOST_VALUES:
+            raise NotPlain(f"it holds over {MOST_VALUES:,} values")
+        if self._depth >= DEEPEST:
+            raise NotPlain("it is nested too deeply")
+        self._depth += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._depth -= 1
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:

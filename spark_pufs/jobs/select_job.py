@@ -15,6 +15,7 @@ from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
+from spark_pufs.jobs.places import check_apart
 from spark_pufs.masking import masked
 from spark_pufs.request import Request
 from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
@@ -52,6 +53,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
     request = config.request()
     check(request)
+    check_apart(config.source.path, config.output.path)
     _check_likely(config)
     tracking = _tracking(config)
     if tracking is not None:
@@ -66,6 +68,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
 def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
     """What a run would do, or the error that it would end with; nothing is written."""
     folder.check_place()
+    folder.check_ours()
     with opened(config, note) as engine:
         plan = _prepared(engine, config, request)
         _done(config, plan, folder, FolderKeeper(folder, identity(plan, request), config.output.overwrite))
@@ -79,6 +82,7 @@ def _select(
         plan = _prepared(engine, config, request)
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
         if _done(config, plan, folder, keeper):
+            _clean(folder, keeper)  # a run that was killed between its last file and here has left these
             done = f"Already done: {folder.path} holds this selection of this table."
             return Report(None, done + _log(tracking, folder))
         settings = resolved(config)
@@ -90,11 +94,16 @@ def _select(
             written[LIKELY] = _write_likely(engine, selection, request, folder)
     files, facts = selection_files(selection)
     folder.write_all(files | {CONFIG: settings}, facts, written)
-    keeper.clear()
-    folder.delete(PENDING)
+    _clean(folder, keeper)
     message = "\n".join([*filter(None, [selection.verdict]), selection.summary])
     message += f"\nResults: {folder.path} (open report.html)"
     return Report(selection, message + _log(tracking, folder))
+
+
+def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
+    """The results are there: what was kept to get them goes."""
+    keeper.clear()
+    folder.delete(PENDING)
 
 
 def _prepared(engine: SparkEngine, config: RunConfig, request: Request) -> Plan:

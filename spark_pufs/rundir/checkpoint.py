@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from spark_pufs.core.counting.kernel import State, decode, encode
-from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.values import gist, shown
 
 __all__ = ["CHECKPOINT", "FolderKeeper"]
 
@@ -40,9 +41,11 @@ class FolderKeeper:
         try:
             state = decode(_opened(data))
             identity = state.pop(_IDENTITY)
-        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            if not isinstance(identity, Mapping):
+                raise ValueError("it names no run")
+        except (ValueError, KeyError, OSError, EOFError, RecursionError, MemoryError, zipfile.BadZipFile) as error:
             fix = f"Delete {CHECKPOINT} to start again."
-            raise PufsError(Fault(f"Checkpoint in '{self.where}'", f"is damaged ({error})", fix)) from error
+            raise DataError(Fault(f"Checkpoint in '{self.where}'", f"is damaged ({gist(error)})", fix)) from error
         differences = _differences(identity, self._identity)
         if differences and self._overwrite:
             return None
@@ -80,5 +83,5 @@ def _differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = 
         if isinstance(a, Mapping) and isinstance(b, Mapping):
             found += _differences(a, b, f"{path}{key}.")
         elif a != b:
-            found.append(f"{path}{key} is {a!r} there and {b!r} here")
+            found.append(f"{path}{key} is {shown(a)} there and {shown(b)} here")
     return found

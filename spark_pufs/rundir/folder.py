@@ -9,8 +9,8 @@ import logging
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,14 @@ from pyarrow.dataset import dataset
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking import masked
+from spark_pufs.rundir.atomic import move, partial, stage
 
-__all__ = ["MANIFEST", "RunFolder"]
+__all__ = ["MANIFEST", "MARK", "RunFolder"]
 
 MANIFEST = "manifest.json"
+MARK = ".spark-pufs"  # says that the folder is a run directory
+_MARK_TEXT = b"A run directory of spark_pufs: files in it are replaced by the next run.\n"
+_OURS = ("checkpoint.npz", "config.pending.yaml", "parts")  # of runs that were stopped before folders were marked
 log = logging.getLogger("spark_pufs")
 
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\\x00-\x1f]{1,200}")
@@ -38,12 +42,16 @@ class RunFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = masked(str(path))
         self._given = str(path)
+        self.fence: Callable[[], AbstractContextManager[None]] = nullcontext  # around every change; the lock sets it
+        if not self._given.strip() or "\0" in self._given:
+            raise ConfigError(Fault(f"Output '{self.path}'", "is not a path", "Name a folder, for example runs/first."))
         try:
-            if "://" in str(path):
-                self._fs, self._base = fs.FileSystem.from_uri(str(path))
+            if "://" in self._given:
+                self._fs, self._base = fs.FileSystem.from_uri(self._given)
             else:
-                self._fs, self._base = fs.LocalFileSystem(), str(Path(path).absolute())
-        except (ValueError, OSError) as error:
+                self._given = str(Path(path).expanduser())
+                self._fs, self._base = fs.LocalFileSystem(), str(Path(self._given).absolute())
+        except (ValueError, OSError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
             raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {error}", _FIX)) from error
 
     @property
@@ -65,6 +73,43 @@ class RunFolder:
             raise in_the_way
         if there is not None and not os.access(there, os.W_OK | os.X_OK):
             raise PufsError(Fault(f"Output '{self.path}'", f"'{there}' may not be written", _FIX))
+
+    def check_ours(self) -> None:
+        """Refuse a folder that holds anything and is no run directory: its files are the user's."""
+        there = self._listed()
+        foreign = sorted(name for name in there if not name.startswith(".") and name not in _OURS)
+        if foreign and MARK not in there and not self._has_manifest():
+            shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
+            found = f"holds {shown}, and is not a run directory"
+            raise ConfigError(Fault(f"Output '{self.path}'", found, "Name a folder that is empty or not there yet."))
+
+    def mark(self) -> None:
+        """Make the folder ours, and take away what killed runs left half-written in it."""
+        if MARK not in (there := self._listed()):
+            self.write(MARK, _MARK_TEXT)
+        for name in there:
+            if name.startswith(".") and name.endswith(".partial"):
+                self._delete(name)
+                self._delete_table(name)
+
+    def unmark(self) -> None:
+        """Leave an empty folder as empty as it was."""
+        if self._listed() == {MARK}:
+            self.delete(MARK)
+
+    def _has_manifest(self) -> bool:
+        """Whether a run of ours has finished here, marked or not."""
+        with suppress(PufsError):
+            manifest = self.read_json(MANIFEST) or {}
+            return isinstance(manifest.get("files"), dict) and bool({"fingerprint", "job"} & manifest.keys())
+        return False
+
+    def _listed(self) -> set[str]:
+        try:
+            listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True))
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return {info.base_name for info in listed}
 
     def finished(self) -> dict[str, Any] | None:
         """The manifest, if a run has finished here."""
@@ -135,6 +180,10 @@ class RunFolder:
 
     def delete(self, name: str) -> None:
         """Take one file away, if it is there."""
+        with self.fence():
+            self._delete(name)
+
+    def _delete(self, name: str) -> None:
         place = self.at(name)
         try:
             if self._fs.get_file_info(place).type == fs.FileType.File:
@@ -145,7 +194,8 @@ class RunFolder:
     def write(self, name: str, data: bytes) -> None:
         """Replace one file; a reader sees the old one or the new one, never half of it."""
         self._stage(name, data)
-        self._show(name)
+        with self.fence():
+            self._show(name)
 
     def write_all(
         self, files: Mapping[str, bytes], facts: Mapping[str, Any], tables: Mapping[str, int] | None = None
@@ -163,22 +213,23 @@ class RunFolder:
             for name in every:
                 self._drop(name)
             raise
-        self.delete(MANIFEST)
-        for name in counted:
-            self._show_table(name)
-        for name in every:
-            self._show(name)
+        with self.fence():
+            self._delete(MANIFEST)
+            for name in counted:
+                self._show_table(name)
+            for name in every:
+                self._show(name)
 
     def staged_table(self, name: str) -> str:
         """Where to write a table of many files before ``write_all`` shows it; what an earlier run left is gone."""
         self.make()
-        self._delete_table(_partial(name))
-        return self.address(_partial(name))
+        self._delete_table(partial(name))
+        return self.address(partial(name))
 
     def staged_rows(self, name: str) -> int:
         """Rows of the Parquet table that lies at ``staged_table``."""
         try:
-            return int(dataset(self.at(_partial(name)), filesystem=self._fs, format="parquet").count_rows())
+            return int(dataset(self.at(partial(name)), filesystem=self._fs, format="parquet").count_rows())
         except OSError as error:
             raise self._unwritten(error) from error
 
@@ -207,8 +258,11 @@ class RunFolder:
     def _stage(self, name: str, data: bytes) -> None:
         self.at(name)
         self.make()
-        place = self.at(_partial(name))
+        place = self.at(partial(name))
         try:
+            if self.local is not None:
+                stage(Path(place), data, self.local / name)
+                return
             with self._fs.open_output_stream(place, compression=None) as file:
                 file.write(data)
         except OSError as error:
@@ -216,14 +270,18 @@ class RunFolder:
             raise self._unwritten(error) from error
 
     def _show(self, name: str) -> None:
+        staged, place = self.at(partial(name)), self.at(name)
         try:
-            self._fs.move(self.at(_partial(name)), self.at(name))
+            if self.local is not None:
+                move(Path(staged), Path(place))
+            else:
+                self._fs.move(staged, place)
         except OSError as error:
             raise self._unwritten(error) from error
 
     def _show_table(self, name: str) -> None:
         """Stores of objects have no folders to move: there the files are copied."""
-        staged, place = self.at(_partial(name)), self.at(name)
+        staged, place = self.at(partial(name)), self.at(name)
         self._delete_table(name)
         try:
             if isinstance(self._fs, fs.LocalFileSystem | fs.HadoopFileSystem):
@@ -248,7 +306,7 @@ class RunFolder:
 
     def _drop(self, name: str) -> None:
         with suppress(OSError, PufsError):
-            self.delete(_partial(name))
+            self._delete(partial(name))
 
     def _nearest(self) -> Path | None:
         """What is there of the path, on this machine."""
@@ -277,10 +335,6 @@ class RunFolder:
     def _leads_out(self, name: str, why: str) -> ConfigError:
         fix = "A run directory holds plain files: mend what names it, or take the link away."
         return ConfigError(Fault(f"Run directory '{self.path}'", f"'{name}' {why}", fix))
-
-
-def _partial(name: str) -> str:
-    return f".{name}.partial"
 
 
 def _sha256(data: bytes | None) -> str:

@@ -2,7 +2,8 @@
 
 The holder writes ``.lock``: host, process, when. A process of this machine that is gone, killed or not, holds nothing:
 it is known by its number and the moment it started, so a number given to another process does not mislead. Of a process
-elsewhere only its sign of life tells, once a minute; ten minutes without one and it counts as gone.
+elsewhere only its sign of life tells, once a minute; ten minutes without one and it counts as gone. A holder that was
+only asleep and wakes up finds another's token, and its changes are refused from then on.
 
 Taking the lock is exclusive where the folder is on a local file system. Arrow knows no exclusive creation on s3://,
 gs:// or hdfs://: there two runs that begin within the same moment may both go on, and the last to write stays.
@@ -18,10 +19,10 @@ import subprocess
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from spark_pufs.errors import Busy, Fault, PufsError
@@ -61,7 +62,7 @@ class Holder:
         """Whether the process has ended; ``age`` is the time since its last sign of life."""
         if self.machine == _machine():
             return not self.started or _started(self.pid) != self.started
-        return age > GONE
+        return abs(age) > GONE  # a clock so far ahead gives no sign of life that could be believed
 
 
 @contextmanager
@@ -71,6 +72,7 @@ def held(folder: RunFolder) -> Iterator[None]:
     beat = threading.Thread(target=_beat, args=(folder, own, done), daemon=True)
     try:
         _take(folder, own)
+        folder.fence = partial(_fenced, folder, own)
         beat.start()
         yield
     finally:
@@ -80,9 +82,34 @@ def held(folder: RunFolder) -> Iterator[None]:
         with suppress(PufsError, OSError):  # what went wrong before is what users should hear
             if _holder(folder) == own:
                 folder.delete(LOCK)
+                folder.fence = nullcontext
+                folder.unmark()
+        folder.fence = nullcontext
+
+
+@contextmanager
+def _fenced(folder: RunFolder, own: Holder) -> Iterator[None]:
+    """A change of the folder, refused where another run has taken it over: its lock is looked at first.
+
+    On a local file system nobody can take over between the look and the change.
+    """
+    with _alone(folder):
+        other = _holder(folder)
+        if other != own:
+            raise PufsError(_lost(folder, other))
+        yield
+
+
+def _lost(folder: RunFolder, other: Holder | None) -> Fault:
+    who = "its lock was deleted" if other is None else f"process {other.pid} on {other.host} has taken it over"
+    found = f"{who} while this run gave no sign of life; nothing more was written"
+    return Fault(
+        f"Run directory '{folder.path}'", found, "The results there are the other run's; run again if need be."
+    )
 
 
 def _take(folder: RunFolder, own: Holder) -> None:
+    folder.check_ours()
     folder.make()
     with _alone(folder):
         other = _holder(folder)
@@ -91,6 +118,7 @@ def _take(folder: RunFolder, own: Holder) -> None:
         if other is not None:
             log.warning("%s: taken over from process %d on %s, which is gone", folder.path, other.pid, other.host)
         folder.write(LOCK, json.dumps(asdict(own)).encode())
+        folder.mark()
 
 
 @contextmanager

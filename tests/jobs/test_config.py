@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_pufs.errors import ConfigError
+from spark_pufs.jobs import plain_yaml
 from spark_pufs.jobs.config import load_config, parse, with_overrides
+from spark_pufs.jobs.plain_yaml import NotPlain, read_yaml
 from spark_pufs.types import LabelRule
 
 ROOT = Path(__file__).parents[2]
@@ -63,3 +65,21 @@ def test_any_values_are_read_or_refused_in_our_words(config: dict[str, object]) 
     else:
         faults = ()
     assert all(str(fault) for fault in faults)
+
+
+def test_settings_of_spark_may_be_numbers_and_true_or_false() -> None:
+    places = {"source": {"path": "x"}, "label": {"column": "l"}, "output": {"path": "o"}}
+    given = ["spark.conf.spark.ui.enabled=true", "spark.conf.spark.task.cpus=2", "spark.conf.spark.memory.fraction=0.5"]
+    conf = parse(with_overrides(places, given)).spark.conf
+    assert conf == {"spark.ui.enabled": "true", "spark.task.cpus": "2", "spark.memory.fraction": "0.5"}
+
+
+def test_a_file_that_is_too_large_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    for text, why in (("- " * 150, "nested"), ("a" * 2**21, "over 1,048,576")):
+        with pytest.raises(NotPlain, match=why):
+            read_yaml(text)
+    monkeypatch.setattr(plain_yaml, "MOST_VALUES", 100)
+    loader = plain_yaml.Bounded("[" + "1," * 10_000 + "]")
+    with pytest.raises(NotPlain, match="over 100 values"):
+        loader.get_single_node()
+    assert loader.get_mark().index < 2000  # the scanner looks 1,024 characters ahead

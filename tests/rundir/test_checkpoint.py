@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 
 import spark_pufs
 from spark_pufs.core.counting.kernel import State
-from spark_pufs.errors import ConfigError, PufsError
+from spark_pufs.errors import ConfigError, DataError, PufsError
 from spark_pufs.rundir.checkpoint import CHECKPOINT, FolderKeeper
-from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.rundir.folder import MARK, RunFolder
 
 IDENTITY = {"seed": 7, "table": "abc"}
 STATE: State = {"theta": np.linspace(0, 1, 7), "generation": 3, "masks": np.eye(4, dtype=np.bool_)}
@@ -38,7 +39,7 @@ def complaint(folder: Path, data: bytes) -> str:
     with pytest.raises(PufsError) as caught:
         load(folder, data)
     assert not isinstance(caught.value, ConfigError)
-    assert caught.value.exit_code == 1
+    assert caught.value.exit_code == 3
     return str(caught.value)
 
 
@@ -97,7 +98,8 @@ def test_a_disk_that_fills_up_during_a_search_costs_no_generation(
     with pytest.raises(PufsError, match=r"Output '.*run': cannot be written: .*No space left on device"):
         search(table, volume / "run")
     monkeypatch.undo()
-    assert {path.name: path.read_bytes() for path in (volume / "run").iterdir()} == {CHECKPOINT: saved[-1]}
+    left = {path.name: path.read_bytes() for path in (volume / "run").iterdir() if path.name != MARK}
+    assert left == {CHECKPOINT: saved[-1]}
     (volume / "filler").unlink()
     again, whole = search(table, volume / "run"), search(table, None)
     assert (again.features, again.details) == (whole.features, whole.details)
@@ -110,3 +112,59 @@ def test_a_method_without_a_search_does_not_take_a_searchs_work_away(tmp_path: P
     with pytest.raises(ConfigError, match="belongs to another run"):
         spark_pufs.select(table, label="label", method="semi-mim", k=1, checkpoint=tmp_path)
     assert (tmp_path / CHECKPOINT).read_bytes() == before
+
+
+CHANGES: dict[str, object] = {
+    "values of a generation more": lambda v: np.concatenate([v, v[:1]]),
+    "values of a mask less": lambda v: v[:, 1:],
+    "values as text": lambda v: v.astype(str),
+    "values as small floats": lambda v: v.astype(np.float32),
+    "values not finite": lambda v: v * np.nan,
+    "no values": lambda v: v[:0],
+}
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, Path, State, dict[str, object]]:
+    """A table, the folder of a search on it that was stopped, its state and its identity."""
+    X = np.random.default_rng(0).normal(size=(120, 5))
+    table = pd.DataFrame(X, columns=list("abcde")).assign(label=np.where(X[:, 0] + X[:, 1] > 1.5, 1, 0))
+    folder, kept = tmp_path_factory.mktemp("stopped"), []
+    with pytest.MonkeyPatch.context() as patch:
+        save = FolderKeeper.save
+
+        def remember(self: FolderKeeper, state: State) -> None:
+            kept.append((state, self._identity))
+            save(self, state)
+            if len(kept) == 2:
+                raise KeyboardInterrupt
+
+        patch.setattr(FolderKeeper, "save", remember)
+        with pytest.raises(spark_pufs.errors.Stopped):
+            search(table, folder)
+    return table, folder, *kept[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("search.values", change) for change in CHANGES.values()],
+        ("search.values", [1.0]),
+        ("search.generation", 3),
+        ("search.generation", "2"),
+        ("search.name", "paper"),
+        ("log_count", 0),
+        ("log_count", 2.5),
+        ("log_mean", np.zeros(3)),
+        ("log_scatter", np.array([-1.0, 1.0])),
+        ("first", None),
+        ("first", [{"labelled": 3, "rows": 1}] * 10),
+        ("first", [{"rows": 1}] * 10),
+    ],
+)
+def test_sealed_anew_with_wrong_types_or_sizes(stopped: tuple[Any, ...], name: str, value: Any) -> None:
+    table, folder, state, identity = stopped
+    changed = {**state, name: value(state[name]) if callable(value) else value}
+    FolderKeeper(RunFolder(folder), identity).save(changed)
+    with pytest.raises(DataError, match=r"Checkpoint in '.*': is not one of this search \(.*\)\. Delete it"):
+        search(table, folder)

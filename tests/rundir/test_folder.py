@@ -41,8 +41,9 @@ def test_names_that_lead_out_are_refused(tmp_path: Path, name: str) -> None:
     for use in (folder.read, folder.delete, folder.inner, folder.address, lambda name: folder.write(name, b"x")):
         with pytest.raises(ConfigError) as caught:
             use(name)
+        shown = name.replace("\0", r"\x00").replace("\n", r"\n")
         assert str(caught.value) == (
-            f"Run directory '{tmp_path}/run': '{name}' is not the name of a file in it. "
+            f"Run directory '{tmp_path}/run': '{shown}' is not the name of a file in it. "
             "A run directory holds plain files: mend what names it, or take the link away."
         )
     assert sorted(path.name for path in tmp_path.rglob("*")) in ([], ["run"])

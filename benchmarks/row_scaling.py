@@ -80,7 +80,7 @@ def select(path: Path) -> dict[str, Any]:
         Counter(table, request.pair_memory_mb).expect_pairs()
     with measured(memory=True) as phases["rank"]:
         counter = Counter(table, request.pair_memory_mb)
-        chosen = forward(JMI(table.layout, "y0"), counter, limits_of(request, plan.features)[0])[0]
+        chosen = forward(JMI(table.layout, "y0"), counter, limits_of(request, plan.features, plan.schema.table)[0])[0]
     peaks = {kind: max(p.peak.get(kind, 0) for p in phases.values()) for kind in ("java", "workers")}
     return {
         "rows": plan.profile.rows,

@@ -92,7 +92,7 @@ def _ours(engine: Any, request: Any, phases: Phases) -> list[int]:
         counter = Counter(table, request.pair_memory_mb)
         counter.expect_pairs()
     with measured() as phases["rank"]:
-        limits = limits_of(request, plan.features)[0]
+        limits = limits_of(request, plan.features, plan.schema.table)[0]
         # As the peers count: plug-in information, and y0, which Semi-JMI takes without labelled negatives.
         chosen = forward(JMI(table.layout, "y0", MEASURES["none"]), counter, limits)[0]
     return [int(plan.features[i][1:]) for i in chosen]

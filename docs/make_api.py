@@ -21,6 +21,7 @@ from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.evidence.label_rate import Beta
 from spark_pufs.core.evidence.pu_scores import Estimate, PUScores
 from spark_pufs.core.information.power import Power, PowerReport, SampleSize
+from spark_pufs.history.difference import ColumnDrift, Difference, FeatureChange
 from spark_pufs.local import PUSelector
 from spark_pufs.selection import Feature
 from spark_pufs.selectors.evidence.comparison import Comparison, Standing
@@ -38,7 +39,21 @@ messages in [troubleshooting](troubleshooting.md).
 """
 
 # What the functions return or take: not names of the package itself, but users hold them in their hands.
-PARTS = (Feature, Comparison, Standing, ClusterCheck, PUScores, Estimate, Beta, Power, SampleSize, PowerReport)
+PARTS = (
+    Feature,
+    Comparison,
+    Standing,
+    Difference,
+    FeatureChange,
+    ColumnDrift,
+    ClusterCheck,
+    PUScores,
+    Estimate,
+    Beta,
+    Power,
+    SampleSize,
+    PowerReport,
+)
 
 
 def page() -> str:

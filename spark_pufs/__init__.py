@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
-    from spark_pufs.api import check_clusters, compare, likely_positives, methods, select
+    from spark_pufs.api import check_clusters, compare, diff, likely_positives, methods, select
     from spark_pufs.core.evidence.pu_scores import scores
     from spark_pufs.core.information.power import power, power_report, sample_size
     from spark_pufs.errors import Busy, ConfigError, DataError, EnvironmentFault, PufsError, PufsWarning, Stopped
@@ -26,6 +26,7 @@ __all__ = [
     "__version__",
     "check_clusters",
     "compare",
+    "diff",
     "likely_positives",
     "methods",
     "power",
@@ -45,6 +46,7 @@ _HOMES = {
     "scores": "core.evidence.pu_scores",
     "check_clusters": "api",
     "compare": "api",
+    "diff": "api",
     "sample_size": "core.information.power",
     "Selection": "selection",
     "Busy": "errors",

@@ -13,18 +13,21 @@ from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
-from spark_pufs.request import Binning, Copies, Missing, Prior, Request, several
+from spark_pufs.history.difference import Difference, difference
+from spark_pufs.history.stored import read_selection
+from spark_pufs.request import Binning, Copies, Missing, Prior, Request
 from spark_pufs.run.execution import check_table, compare_with, identifiers, label_faults, select_with
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
 from spark_pufs.selectors.registry import every_method, no_clusters
-from spark_pufs.types import LabelRule
+from spark_pufs.types import LabelRule, column_name
+from spark_pufs.values import Strange, path_text, several
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "compare", "engine_for", "likely_positives", "methods", "select"]
+__all__ = ["check_clusters", "compare", "diff", "engine_for", "likely_positives", "methods", "select"]
 
 
 # What compare takes of select's keywords besides those it names itself.
@@ -68,7 +71,8 @@ def select(
     - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
     - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
       and "*" means all others.
-    - ``features``, ``exclude``: names or globs of the columns to choose from; all by default.
+    - ``features``, ``exclude``: names or globs of the columns to choose from; all by default. What is the name of a
+      column is no glob: ``b[1]`` is that column where there is one.
     - ``keep``: identifiers, names or globs: kept in the table, never features.
     - ``categorical``: numbers to read as names, such as ports or zip codes.
     - ``k``: how many features, "all", or "auto" for a number proposed from held-out evidence, as when neither ``k`` nor
@@ -97,7 +101,7 @@ def select(
     ['a']
     """
     request = Request.of(
-        LabelRule(label, several(positive), several(negative), several(unlabelled)),
+        LabelRule(label, positive, negative, unlabelled),
         method=method,
         include=("*",) if features is None else features,
         exclude=exclude,
@@ -119,7 +123,7 @@ def select(
         stability=stability,
         options=options,
     )
-    selection = select_with(engine_for(table), request, checkpoint)
+    selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
 
@@ -164,9 +168,9 @@ def compare(
             Fault(f"Option '{name}'", "is not an option of compare", did_you_mean(name, _COMMON)) for name in unknown
         ]
         raise ConfigError(faults)
-    rule = LabelRule(label, several(positive), several(negative), several(unlabelled))
+    rule = LabelRule(label, positive, negative, unlabelled)
     request = Request.of(rule, method="auto", include=("*",) if features is None else features, **common)
-    candidates = [candidate(one) for one in ([methods] if isinstance(methods, str | Mapping) else methods)]
+    candidates = [candidate(one) for one in several(methods, lambda one: one)]
     return compare_with(engine_for(table), request, candidates, EvaluationProtocol(folds, repeats, rows, classifier))
 
 
@@ -199,7 +203,7 @@ def check_clusters(
     'holds'
     """
     request = Request.of(
-        LabelRule(label, several(positive), (), several(unlabelled)),
+        LabelRule(label, positive, (), unlabelled),
         method="fscpu",
         include=("*",) if features is None else features,
         exclude=exclude,
@@ -227,7 +231,7 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     True
     """
     request = selection.request
-    wanted = tuple(map(str, several(keep))) or tuple(request["keep"])
+    wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
     if "model" not in selection.details:
         raise ConfigError(no_clusters("Likely positives", selection.method))
     model = ClusterModel.from_dict(selection.details["model"])
@@ -242,6 +246,23 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     return engine.likely_positives(model, rule, columns)
 
 
+def diff(before: Selection | str | Path, after: Selection | str | Path) -> Difference:
+    """What changed from one selection to another: features, drift of columns, labels, settings, and a verdict.
+
+    - ``before``, ``after``: selections, or run directories as ``spark-pufs select`` and ``Selection.write`` leave them;
+      of the same table on other days, by the same method or another.
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"a": [1, 2] * 200, "b": [3, 3, 4, 4] * 100, "label": [1, 0, 0, 0] * 100})
+    >>> monday = select(table, label="label", method="semi-mim", k=1)
+    >>> tuesday = select(table.assign(a=0), label="label", method="semi-mim", k=1)
+    >>> diff(monday, monday).verdict, diff(monday, tuesday).verdict
+    ('unchanged', 'refit needed')
+    """
+    found = [one if isinstance(one, Selection) else read_selection(one) for one in (before, after)]
+    return difference(*found)
+
+
 def methods() -> pd.DataFrame:
     """Every method, of this package and of others: what it does, what it assumes, what it costs, when to use it.
 
@@ -250,6 +271,13 @@ def methods() -> pd.DataFrame:
     """
     columns = ["name", "summary", "assumes", "cost", "use_when"]
     return pd.DataFrame([[getattr(m, c) for c in columns] for m in every_method()], columns=columns)
+
+
+def _folder(checkpoint: Any) -> str:
+    path = path_text(checkpoint)
+    if isinstance(path, Strange):
+        raise ConfigError(Fault("Option 'checkpoint'", f"must be a path, got {path!r}", "For example runs/flows."))
+    return path
 
 
 def engine_for(table: Any) -> Engine:

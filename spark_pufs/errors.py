@@ -8,8 +8,8 @@
     `-- Stopped               exit code 5: stopped by the user, work saved
 
 An error carries one or more faults, gathered first and raised once. A fault says where, what was found, and
-what to do about it, and never a secret: addresses in it are masked. Errors of configuration and of data are ValueErrors
-too: scikit-learn's tools expect that.
+what to do about it, and never a secret: addresses in it are masked, and what a terminal would obey is shown. Errors of
+configuration and of data are ValueErrors too: scikit-learn's tools expect that.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from spark_pufs.masking import masked
+from spark_pufs.masking import masked, visible
 
 __all__ = [
     "Busy",
@@ -53,7 +53,7 @@ class Fault:
 
     def __post_init__(self) -> None:
         for name in ("where", "found", "fix"):
-            object.__setattr__(self, name, masked(getattr(self, name)))
+            object.__setattr__(self, name, visible(masked(getattr(self, name))))
 
     def __str__(self) -> str:
         return f"{self.where}: {self.found}. {self.fix}"
@@ -116,7 +116,7 @@ def warn(texts: Iterable[str]) -> None:
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
         frame, level = frame.f_back, level + 1
     for text in texts:
-        warnings.warn(PufsWarning(masked(text)), stacklevel=level)
+        warnings.warn(PufsWarning(visible(masked(text))), stacklevel=level)
 
 
 def _is_ours(module: str) -> bool:

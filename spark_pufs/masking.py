@@ -2,7 +2,7 @@
 
 Addresses: ``s3://key:secret@bucket``, ``jdbc:...;password=...``, ``https://...?sig=...``. Settings: a name that says
 secret, password, token or access key, as Spark's own redaction has it. Only addresses and dotted names are looked at in
-running text: a column may be called ``token=1``.
+running text: a column may be called ``token=1``. What a terminal would obey is shown as an escape.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-__all__ = ["MASK", "is_secret", "masked", "masked_settings", "masked_texts", "places_masked"]
+__all__ = ["MASK", "is_secret", "masked", "masked_settings", "masked_texts", "places_masked", "visible"]
 
 MASK = "***"
+
+# Control characters, line ends, marks that turn the direction of writing, halves of characters.
+_UNSEEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 _WORDS = (
     r"secret|passw(?:or)?d|passphrase|pwd|token|signature|access[._-]?key|account[._-]?key|api[._-]?key"
@@ -121,3 +124,12 @@ def places_masked(values: Any, path: str = "") -> Iterator[str]:
 
 def _holds_mask(text: str) -> bool:
     return any(_GIVEN.search(found.group()) for found in (*_ADDRESS.finditer(text), *_DOTTED.finditer(text)))
+
+
+def visible(text: str) -> str:
+    """The text with everything that a terminal would obey shown as an escape.
+
+    >>> print(visible("a\\x1b[31mb\\nc"))
+    a\\x1b[31mb\\nc
+    """
+    return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)

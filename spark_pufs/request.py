@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 
 from spark_pufs.core.counting.bins import MAX_LEVELS
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.types import LabelRule, column_name
+from spark_pufs.values import LARGEST, is_plain, plain, several, shown
 
-__all__ = ["DEFAULT_METHOD", "Binning", "Copies", "Missing", "Prior", "Request", "is_positive", "is_whole", "several"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "Binning",
+    "Copies",
+    "Missing",
+    "Prior",
+    "Request",
+    "is_positive",
+    "is_whole",
+    "options_read",
+]
 
 Binning = Literal["auto", "equal-width", "equal-frequency"]  # auto: as the method does best
 Copies = Literal["one", "all"]  # of columns that are equal in every row: choose from one, or from all
@@ -83,48 +95,43 @@ class Request:
         return asdict(self)
 
 
-def several(value: Any) -> tuple[Any, ...]:
-    """One value or many, as a tuple.
-
-    >>> several("ab"), several(["a", "b"]), several(0)
-    (('ab',), ('a', 'b'), (0,))
-    """
-    alone = isinstance(value, str) or not isinstance(value, Iterable)
-    return (_plain(value),) if alone else tuple(_plain(one) for one in value)
-
-
 def _read(name: str, value: Any) -> Any:
     if name in _NAMES:
-        return tuple(map(column_name, several(value)))
+        return tuple(map(column_name, several(value, lambda one: one)))
     if name == "costs":
         return {} if value is None else _by_name(value)
     if name == "options":
-        return {option: _plain(setting) for option, setting in value.items()}
-    return several(value) if isinstance(value, list | tuple | np.ndarray) else _plain(value)
+        return options_read(value)
+    many = isinstance(value, list | tuple | pd.Series | pd.Index) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    return several(value) if many else plain(value)
+
+
+def options_read(given: Any) -> Any:
+    """A method's settings: plain values, or lists of them."""
+    if not isinstance(given, Mapping):
+        return plain(given)
+    return {
+        name: list(several(value)) if isinstance(value, list) else _read("", value) for name, value in given.items()
+    }
 
 
 def _by_name(costs: Any) -> Any:
-    """A mapping, such as a dict or a Series, as a dict of plain numbers; anything else as it is."""
-    if not hasattr(costs, "items"):
-        return costs
-    return {column_name(feature): _plain(cost) for feature, cost in costs.items()}
-
-
-def _plain(value: Any) -> Any:
-    """A numpy number as Python's own, so that it is checked and kept like any other."""
-    return value.item() if isinstance(value, np.generic) else value
+    """A mapping, such as a dict or a Series, as a dict of plain numbers; anything else is strange."""
+    if not isinstance(costs, Mapping | pd.Series):
+        return plain(costs)
+    return {column_name(feature): plain(cost) for feature, cost in costs.items()}
 
 
 def _faults(request: Request) -> list[Fault]:
     faults = [
-        Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"For example {example}.")
+        Fault(f"Option '{name}'", f"must be {what}, got {shown(got)}", f"For example {example}.")
         for name, what, ok, example in _RULES
         if not ok(got := _value(request, name))
     ]
     faults += [
         Fault(
             "Option 'costs'",
-            f"the cost of '{name}' must be a number above 0, got {cost!r}",
+            f"the cost of '{name}' must be a number above 0, got {shown(cost)}",
             "Give a positive cost.",
         )
         for name, cost in (request.costs.items() if isinstance(request.costs, Mapping) else ())
@@ -142,13 +149,15 @@ def _value(request: Request, option: str) -> Any:
     """What an option holds, by the name that users know it by."""
     if option == "label":
         return request.label.column
+    if option in ("positive", "negative", "unlabelled"):
+        return getattr(request.label, option)
     return getattr(request, "include" if option == "features" else option)
 
 
 def is_whole(value: Any, least: int, most: int | None = None) -> bool:
     """Whether a value is a whole number in that range; True and False are not."""
     return (
-        isinstance(value, int) and not isinstance(value, bool) and least <= value <= (value if most is None else most)
+        isinstance(value, int) and not isinstance(value, bool) and least <= value <= (LARGEST if most is None else most)
     )
 
 
@@ -173,6 +182,10 @@ def _are_texts(values: Any) -> bool:
     return not isinstance(values, str) and all(map(_is_text, values))
 
 
+def _are_plain(values: Any) -> bool:
+    return isinstance(values, tuple) and all(map(is_plain, values))
+
+
 def _names(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
@@ -180,6 +193,7 @@ def _names(names: list[str]) -> str:
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("label", "the name of a column", _is_text, "confirmed"),
+    *((option, "label values: numbers or text", _are_plain, "1") for option in ("positive", "negative", "unlabelled")),
     ("method", "the name of a method", _is_text, DEFAULT_METHOD),
     *(
         (option, "names of columns or patterns of them", _are_texts, "id*")
@@ -188,14 +202,15 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ),
     ("k", "a whole number of at least 1, auto or all", lambda v: v is None or is_whole(v, 1), "25"),
     ("budget", "a number above 0", lambda v: v is None or is_positive(v), "40"),
-    ("seed", "a whole number of at least 0", lambda v: is_whole(v, 0), "7"),
+    ("seed", "a whole number of at least 0, of at most 64 bits", lambda v: is_whole(v, 0, 2**64 - 1), "7"),
     ("bins", "a whole number from 2 to 254", lambda v: is_whole(v, 2) and v < MAX_LEVELS, "5"),
     ("binning", f"one of {', '.join(get_args(Binning))}", lambda v: v in get_args(Binning), "equal-width"),
     ("max_categories", "a whole number from 1 to 253", lambda v: is_whole(v, 1) and v < MAX_LEVELS - 1, "32"),
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
     ("copies", f"one of {', '.join(get_args(Copies))}", lambda v: v in get_args(Copies), "one"),
-    ("stability", "0 or a whole number from 2 on", lambda v: is_whole(v, 0) and v != 1, "20"),
+    ("stability", "0 or a whole number from 2 to 10000", lambda v: is_whole(v, 0, 10_000) and v != 1, "20"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
-    ("costs", "costs by name", lambda v: isinstance(v, Mapping), "{'age': 2}"),
+    ("costs", "costs by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'age': 2}"),
+    ("options", "settings by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'clusters': 20}"),
     ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.masking import masked_texts
 
@@ -62,6 +63,7 @@ class Selection:
     - ``request``, ``fingerprint``, ``versions``: what was asked, of which table, with which packages.
     - ``run``: engine, passes and seconds, which differ from run to run; all else is the same for the same data, request
       and version.
+    - ``columns``: rows per bin and label of every feature, with the cut points, by which ``diff`` tells drift.
 
     >>> from spark_pufs import select
     >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "id": range(100), "label": [1, 0, 0, 0] * 25})
@@ -83,6 +85,7 @@ class Selection:
     fingerprint: str
     versions: Mapping[str, str]
     run: Mapping[str, Any]
+    columns: tuple[ColumnCounts, ...] = ()  # none: made before they were kept
 
     @property
     def names(self) -> list[str]:
@@ -129,14 +132,17 @@ class Selection:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
-        return {"names": self.names, "scores": self.scores, "cost": self.cost, **asdict(self)}
+        columns = [column.as_dict() for column in self.columns]
+        own = asdict(replace(self, columns=()))
+        return {"names": self.names, "scores": self.scores, "cost": self.cost, **own, "columns": columns}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
         """What ``as_dict`` gave, also after a journey as JSON."""
         own = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         features = tuple(Feature(**feature) for feature in values["features"])
-        return cls(**own | {"features": features, "warnings": tuple(values["warnings"])})
+        columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
+        return cls(**own | {"features": features, "warnings": tuple(values["warnings"]), "columns": columns})
 
     def to_json(self) -> str:
         """``as_dict`` as text, as it is in selection.json: addresses in it are shown without secrets."""
@@ -151,13 +157,15 @@ class Selection:
     def write_report(self, path: str | Path) -> None:
         """The report alone: HTML, or Markdown where the name ends in .md."""
         from spark_pufs.report import to_html, to_markdown
+        from spark_pufs.rundir.atomic import write_file
 
         text = to_markdown(self) if str(path).endswith(".md") else to_html(self)
         try:
-            Path(path).write_text(text, encoding="utf-8")
-        except OSError as error:
+            write_file(Path(path).expanduser(), text.encode())
+        except (OSError, ValueError, RuntimeError) as error:  # ValueError: NUL in the path; RuntimeError: unknown ~user
+            why = getattr(error, "strerror", None) or error
             fix = "Name a file in a folder that is there and may be written."
-            raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {error.strerror}", fix)) from error
+            raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {why}", fix)) from error
 
     def log_to_mlflow(self, experiment: str | None = None, tracking_uri: str | None = None) -> str:
         """One run of MLflow with parameters, metrics and files; its id. Logged again, it is the same run."""

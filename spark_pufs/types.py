@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from spark_pufs.values import Strange, plain, plain_label, several
 
 __all__ = [
     "FULL_GRADE",
@@ -44,12 +46,15 @@ class Column:
 
 
 def column_name(name: Any) -> Any:
-    """A column's name as text, whatever a table of pandas calls it; what cannot be one stays as it is.
+    """A column's name as text, whatever a table of pandas calls it; what cannot be one is strange.
 
     >>> column_name(3), column_name("a"), column_name(["a"])
     ('3', 'a', ['a'])
     """
-    return str(name) if isinstance(name, Hashable) and name is not None else name
+    value = plain(name)
+    if isinstance(name, tuple | date):  # columns of several levels, or of days
+        value = plain(str(name))
+    return value if value is None or isinstance(value, Strange) else str(value)
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,8 @@ class LabelRule:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "column", column_name(self.column))
+        for name in ("positive", "negative", "unlabelled"):
+            object.__setattr__(self, name, several(getattr(self, name), plain_label))
 
 
 @dataclass(frozen=True)

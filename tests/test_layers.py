@@ -16,7 +16,7 @@ PACKAGE = ROOT / "spark_pufs"
 # A unit may import units of its own row and of rows above it here. What is not named is a front door: it may import
 # anything, and nothing named may import it.
 LAYERS = [
-    {"masking"},
+    {"masking", "values"},
     {"errors", "version"},
     {"types"},
     {"core"},
@@ -27,7 +27,7 @@ LAYERS = [
     {"report"},
     {"rundir"},
     {"selection"},
-    {"run"},
+    {"history", "run"},
     {"local", "spark"},
     {"api"},
     {"jobs"},

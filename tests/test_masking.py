@@ -142,7 +142,7 @@ def test_faults_and_tracebacks_in_logs_are_masked(caplog: pytest.LogCaptureFixtu
 
 def test_wrong_values_of_secret_settings_are_not_repeated(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
-        parse(config(spark={"conf": {"spark.ssl.keyPassword": 12345}}))
+        parse(config(spark={"conf": {"spark.ssl.keyPassword": [12345]}}))
     assert "12345" not in str(caught.value)
     with pytest.raises(ConfigError) as caught:
         with_overrides({}, [f"source.options={{password: {SECRET}"])

@@ -25,7 +25,7 @@ LABEL = LabelRule("s")
         ("budget", 0, "must be a number above 0, got 0"),
         ("budget", float("inf"), "must be a number above 0, got inf"),
         ("budget", float("nan"), "must be a number above 0, got nan"),
-        ("seed", -1, "must be a whole number of at least 0, got -1"),
+        ("seed", -1, "must be a whole number of at least 0, of at most 64 bits, got -1"),
         ("bins", 1, "must be a whole number from 2 to 254, got 1"),
         ("bins", 255, "must be a whole number from 2 to 254, got 255"),
         ("max_categories", 254, "must be a whole number from 1 to 253, got 254"),

@@ -1,4 +1,7 @@
-"""The console command. Exit codes: 0 done, 2 configuration, 3 data, 4 environment, 5 stopped, 1 anything else."""
+"""The console command. Exit codes: 0 done, 2 configuration, 3 data, 4 environment, 5 stopped, 1 anything else.
+
+`diff` tells its verdict by codes of its own, from 10 on.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Table
 
+from spark_pufs.cli.changes import diff
 from spark_pufs.cli.make import make
 from spark_pufs.cli.options import CONFIG, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
@@ -43,7 +47,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """The exit code of one command."""
     try:
-        app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
+        code = app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
     except PufsError as error:
         errors.print(f"error: {error}", style="red", markup=False)
         return error.exit_code
@@ -60,7 +64,7 @@ def run(arguments: list[str]) -> int:
         gist = masked(next(iter(str(error).splitlines()), ""))  # below the first line Spark puts a Java stack
         errors.print(f"error: {type(error).__name__}: {gist} (--verbose shows all)", style="red", markup=False)
         return 1
-    return 0
+    return code if isinstance(code, int) else 0  # a command may leave with a code of its own
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -82,6 +86,7 @@ class Masked(logging.Formatter):
         return masked(super().format(record))
 
 
+app.add_command(diff)
 app.add_command(make)
 app.add_command(reproduce)
 

@@ -10,21 +10,44 @@ from typing import Any
 
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Column, LabelRule
+from spark_pufs.values import number_text
 
-__all__ = ["Schema", "canonical_label", "label_states", "match", "resolve"]
+__all__ = ["Glob", "Name", "Pattern", "Schema", "canonical_label", "label_states", "match", "patterns", "resolve"]
 
 OTHERS = "*"
+EVERY = "*"
+
+
+@dataclass(frozen=True)
+class Name:
+    """A column of the table, by its whole name."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Glob:
+    """Every column that fits; ``*``, ``?`` and ``[...]`` as in file names."""
+
+    text: str
+
+    def fits(self, name: str) -> bool:
+        return fnmatch.fnmatchcase(name, self.text)
+
+
+Pattern = Name | Glob
 
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns a selection reads, features in table order."""
+    """The columns a selection reads, features in table order; ``table`` has all names, read or not."""
 
     label: str
     numeric: tuple[str, ...]
     text: tuple[str, ...]
     order: tuple[str, ...]
     skipped: Mapping[str, str]
+    table: tuple[str, ...]
 
 
 def resolve(
@@ -37,20 +60,16 @@ def resolve(
 ) -> tuple[Schema, list[Fault]]:
     """Features = included, less excluded, kept and label columns; unsupported types are passed over unless named."""
     names = [column.name for column in columns]
-    faults = _repeated(names)
+    faults = _repeated(names) + _unwritable(names)
     if label not in names:
         faults.append(_no_column(label, names))
-    for option, patterns in (
-        ("features", include),
-        ("exclude", exclude),
-        ("keep", keep),
-        ("categorical", categorical),
-    ):
-        faults += [_no_match(option, pattern, names) for pattern in patterns if not match(names, [pattern])]
+    included, left_out, as_text = (patterns(texts, names) for texts in (include, [*exclude, *keep], categorical))
+    for option, texts in (("features", include), ("exclude", exclude), ("keep", keep), ("categorical", categorical)):
+        faults += [_no_match(option, one.text, names) for one in patterns(texts, names) if not match(names, [one])]
     if label in include:
         faults.append(Fault(f"Column '{label}'", "is the label and cannot be a feature", "Take it out of features."))
-    chosen = set(match(names, include)) - set(match(names, [*exclude, *keep])) - {label}
-    as_text = set(match(names, categorical))
+    chosen = set(match(names, included)) - set(match(names, left_out)) - {label}
+    categories = set(match(names, as_text))
     usable = [column for column in columns if column.name in chosen]
     skipped = {c.name: f"type {c.type} is not supported" for c in usable if c.kind == "unsupported"}
     faults += [
@@ -61,9 +80,9 @@ def resolve(
     usable = [column for column in usable if column.kind != "unsupported"]
     if not usable:
         faults.append(Fault("Option 'features'", "no feature is left", f"The table has {_some(names)}; include more."))
-    text = tuple(c.name for c in usable if c.kind == "text" or c.name in as_text)
+    text = tuple(c.name for c in usable if c.kind == "text" or c.name in categories)
     numeric = tuple(c.name for c in usable if c.name not in text)
-    return Schema(label, numeric, text, tuple(c.name for c in usable), skipped), faults
+    return Schema(label, numeric, text, tuple(c.name for c in usable), skipped, tuple(names)), faults
 
 
 def free_name(name: str, taken: Iterable[str]) -> str:
@@ -78,15 +97,27 @@ def free_name(name: str, taken: Iterable[str]) -> str:
     return name
 
 
-def match(names: Iterable[str], patterns: Iterable[str]) -> list[str]:
-    """Names that equal a pattern or fit it as a glob, in the order of the names.
+def patterns(texts: Iterable[str], columns: Iterable[str]) -> list[Pattern]:
+    """What users wrote, read against all ``columns`` of the table: the name of one is that name, whatever it holds.
 
-    >>> match(["a.x", "b[1]", "b1"], ["b[1]"])
-    ['b[1]', 'b1']
+    ``*`` alone is always every column, as where nothing is asked for; ``[*]`` is the one of that name.
+
+    >>> patterns(["b[1]", "b*", "b1"], ["b[1]", "b1"])
+    [Name(text='b[1]'), Glob(text='b*'), Name(text='b1')]
     """
-    wanted = set(patterns)
-    globs = [re.compile(fnmatch.translate(p)) for p in wanted if any(mark in p for mark in "*?[")]
-    return [name for name in names if name in wanted or any(glob.match(name) for glob in globs)]
+    known = set(columns) - {EVERY}
+    return [Glob(text) if text not in known and any(mark in text for mark in "*?[") else Name(text) for text in texts]
+
+
+def match(names: Iterable[str], wanted: Iterable[Pattern]) -> list[str]:
+    """The names that one of the patterns means, in the order of the names.
+
+    >>> match(["a.x", "b[1]", "b1"], [Name("b[1]")]), match(["a.x", "b[1]", "b1"], [Glob("b*")])
+    (['b[1]'], ['b[1]', 'b1'])
+    """
+    every = list(wanted)
+    named, globs = {one.text for one in every if isinstance(one, Name)}, [one for one in every if isinstance(one, Glob)]
+    return [name for name in names if name in named or any(glob.fits(name) for glob in globs)]
 
 
 def canonical_label(value: Any) -> str | None:
@@ -97,18 +128,28 @@ def canonical_label(value: Any) -> str | None:
     """
     if value is None or value != value:
         return None
-    text = str(int(value)) if isinstance(value, bool) else str(value)
+    text = value if isinstance(value, str) else number_text(value)
     if text.lower() in ("true", "false"):
         return str(int(text.lower() == "true"))
     return re.sub(r"\.0+$", "", text) if re.fullmatch(r"-?(0|[1-9]\d*)\.0+", text) else text
 
 
+def _declared(values: Iterable[Any], found: set[str | None]) -> set[str | None]:
+    """The keys of declared values; a text that stands in no row is also read as the number that it writes."""
+    keys = {canonical_label(value) for value in values}
+    absent = [key for key in keys if key is not None and key not in found and _NUMBER.fullmatch(key)]
+    return keys | {number_text(float(key)) for key in absent}
+
+
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d{0,40})(\.\d{1,40})?([eE][+-]?\d{1,3})?")  # 01 is a text
+
+
 def label_states(found: Mapping[str | None, int], rule: LabelRule) -> tuple[dict[str, int], list[Fault]]:
     """The state of each label value found, and a fault for values that nobody declared."""
-    positive = {canonical_label(v) for v in rule.positive}
-    negative = {canonical_label(v) for v in rule.negative}
+    keys = {canonical_label(value) for value in found}
+    positive, negative = _declared(rule.positive, keys), _declared(rule.negative, keys)
     # Whatever is declared positive or negative is no longer unlabelled by default.
-    unlabelled = {canonical_label(v) for v in rule.unlabelled} - positive - negative
+    unlabelled = _declared(rule.unlabelled, keys) - positive - negative
     states, strange = {}, {}
     for value, rows in found.items():
         key = canonical_label(value)
@@ -149,6 +190,12 @@ def _repeated(names: Sequence[str]) -> list[Fault]:
     seen: set[str] = set()
     twice = {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
     return [Fault(f"Column '{name}'", "stands twice in the table", "Rename one of them.") for name in sorted(twice)]
+
+
+def _unwritable(names: Sequence[str]) -> list[Fault]:
+    """Names with halves of characters, which no file, no message and no other engine can hold."""
+    halves = [name for name in names if any("\ud800" <= sign <= "\udfff" for sign in name)]
+    return [Fault(f"Column '{name}'", "its name holds half a character", "Rename it.") for name in halves]
 
 
 def _no_column(name: str, names: Sequence[str]) -> Fault:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from spark_pufs.types import RawBatch, Text
+from spark_pufs.values import number_text
 
 __all__ = ["plain_text", "raw_batch"]
 
@@ -29,14 +30,10 @@ def raw_batch(numeric: pa.Array, width: int, text: Sequence[pa.Array], label: pa
 def plain_text(value: Any) -> str:
     """A value as text in one way, whatever the engine: 3 and 3.0 are '3', True is 'true'.
 
-    >>> [plain_text(v) for v in (3, 3.0, 0.5, True, "x")]
-    ['3', '3', '0.5', 'true', 'x']
+    >>> [plain_text(v) for v in (3, 3.0, 0.1, 1e16, Decimal("2.50"), True, "x")]
+    ['3', '3', '0.1', '10000000000000000', '2.5', 'true', 'x']
     """
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value)).lower()
-    if isinstance(value, str | int | np.integer):
-        return str(value)
-    return f"{float(value) + 0.0:.17g}" if isinstance(value, float | np.floating | Decimal) else str(value)
+    return number_text(value) if isinstance(value, bool | np.generic | float | Decimal) else str(value)
 
 
 def _encode(column: pa.Array) -> Text:

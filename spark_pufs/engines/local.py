@@ -25,6 +25,7 @@ from spark_pufs.engines.base import Packer, Pass, Work, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
+from spark_pufs.values import gist
 
 __all__ = ["LocalEngine"]
 
@@ -160,9 +161,9 @@ def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
         return pd.to_numeric(series.astype("float64") if series.dtype == object else series).to_numpy(
             dtype="float64", na_value=np.nan
         )
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
         fix = "Give the column one type."
-        raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {error}", fix)) from error
+        raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {gist(error)}", fix)) from error
 
 
 def _is_moment(series: pd.Series[Any]) -> bool:
@@ -176,6 +177,10 @@ def _nans(series: pd.Series[Any]) -> int:
 
 def _text(series: pd.Series[Any]) -> pa.Array:
     # A timestamp as text would hang on a zone and on the digits shown: its seconds do not.
-    codes, values = pd.factorize(_numbers(series) if _is_moment(series) else series)
-    dictionary = pa.array([plain_text(value) for value in values], pa.string())
+    try:
+        codes, values = pd.factorize(_numbers(series) if _is_moment(series) else series)
+        dictionary = pa.array([plain_text(value) for value in values], pa.string())
+    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+        fix = "Give the column values that are numbers or text."
+        raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as values: {gist(error)}", fix)) from error
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary).cast(pa.string())

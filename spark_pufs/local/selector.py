@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from spark_pufs.core.schema import free_name
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import DataError, Fault, warn
-from spark_pufs.request import Binning, Copies, Missing, Prior, Request, several
+from spark_pufs.request import Binning, Copies, Missing, Prior, Request
 from spark_pufs.run.execution import select_with
 from spark_pufs.types import LabelRule
 
@@ -120,7 +120,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     def _request(self, column: str) -> Request:
         given = self.get_params(deep=False)
-        values = [several(given.pop(name)) for name in ("positive", "negative", "unlabelled")]
+        values = [given.pop(name) for name in ("positive", "negative", "unlabelled")]
         given["options"] = given["options"] or {}
         return Request.of(LabelRule(column, *values), **given)
 

@@ -17,19 +17,19 @@ from spark_pufs.report.template_values import facts_of, pictures_of
 if TYPE_CHECKING:
     from spark_pufs.selection import Selection
 
-__all__ = ["to_html", "to_markdown"]
+__all__ = ["template", "to_html", "to_markdown"]
 
 
 def to_html(selection: Selection) -> str:
     """One self-contained page."""
     selection = _shown(selection)
     facts = {**facts_of(selection), **pictures_of(selection)}
-    return _template("report.html.jinja", escape=True).render(facts)
+    return template("report.html.jinja", escape=True).render(facts)
 
 
 def to_markdown(selection: Selection) -> str:
     """The same facts for a pull request or a chat."""
-    text = _template("report.md.jinja", escape=False).render(facts_of(_shown(selection)))
+    text = template("report.md.jinja", escape=False).render(facts_of(_shown(selection)))
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
@@ -41,8 +41,10 @@ def _shown(selection: Selection) -> Selection:
 
 def _cell(text: Any, most: int = 160) -> str:
     """A value in Markdown: signs that would break a table, start a tag, a link or a code span are shown as they are."""
-    plain = short(text, most).replace("&", "&amp;").replace("<", "&lt;")
-    return " ".join(re.sub(r"([\\|`*\[\]])", r"\\\1", plain).split())
+    plain = " ".join(short(text, most).split()).replace("&", "&amp;").replace("<", "&lt;")
+    # A mention would call somebody and a bare address would be a link: both need the sign that is written otherwise.
+    inert = plain.replace("@", "&#64;").replace("://", "&#58;//").replace("www.", "www&#46;")
+    return re.sub(r"([\\|`*\[\]])", r"\\\1", inert)
 
 
 def _fence(text: str) -> str:
@@ -51,7 +53,7 @@ def _fence(text: str) -> str:
 
 
 @lru_cache
-def _template(name: str, escape: bool) -> Template:
+def template(name: str, escape: bool) -> Template:
     environment = Environment(
         autoescape=escape,
         loader=FunctionLoader(_source),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from spark_pufs.core.evidence.stability import GOOD, POOR
-from spark_pufs.core.schema import match
+from spark_pufs.core.schema import match, patterns
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.selectors.registry import known_method
 
@@ -245,7 +245,8 @@ def _check_sign(selection: Selection) -> list[Sign]:
 def _border_sign(selection: Selection) -> list[Sign]:
     """Whether the last feature chosen can be told from the best one that was not."""
     named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
-    barred = set(match([feature.name for feature in selection.features], named))
+    ranked = [feature.name for feature in selection.features]
+    barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
     barred |= {name for group in selection.details.get("copies", ()) for name in group["copies"]}
     inside = [f for f in selection.features if f.selected and f.name not in barred]
     outside = [f for f in selection.features if not f.selected and f.name not in barred]

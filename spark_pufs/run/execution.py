@@ -18,7 +18,8 @@ import numpy as np
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
-from spark_pufs.core.schema import label_states, match
+from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
@@ -89,7 +90,7 @@ def prepare(engine: Engine, request: Request) -> Plan:
     check(request)
     method = method_named(request.method)
     plan = inspect(engine, request, method.drops_text, method.binning)
-    limits, _ = limits_of(request, plan.features)
+    limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, request, limits)
 
 
@@ -97,7 +98,8 @@ def rehearse(table: PUTable, request: Request) -> None:
     """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
     method, unread = method_named(request.method), Unread()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
-    counter, (limits, _) = Counter(table, request.pair_memory_mb), limits_of(request, table.names)
+    counter = Counter(table, request.pair_memory_mb)
+    limits, _ = limits_of(request, table.names, table.plan.schema.table)
     with suppress(RowsWanted):
         method.run(Task(table, counter, limits, request, read_options(method, request.options), unread, IN_PROCESS))
 
@@ -123,14 +125,14 @@ def execute(
     """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
-    limits, limit_warnings = limits_of(request, plan.columns)
+    limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
     note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     try:
         outcome, alone = _evident(task, method), told_alone(task.counter)
         outcome, order = ordered(outcome, alone, task.limits)
         seen = summarise(task.table, task.counter, order, len(outcome.chosen))
-        leaks = _leaks(task.table, task.counter)
+        leaks, columns = _leaks(task.table, task.counter), _columns(task.table, task.counter)
     finally:
         task.table.blocks.release()
     lines = _lines(plan, task.limits, outcome, order, relevance_of(outcome, order, alone, task.limits))
@@ -139,7 +141,8 @@ def execute(
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
     seen["copies"] = copy_groups(plan.copies)
     outcome = replace(outcome, details={**outcome.details, **seen})
-    return _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
+    answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
+    return replace(answer, columns=columns)
 
 
 def _wanted(request: Request, method: Method, limits: Limits) -> int | None:
@@ -191,11 +194,12 @@ def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], l
     """The columns that say which rows are likely positives, and what is wrong with them."""
     if not keep:
         return [], [Fault("Likely positives", "no identifier column is named", "Name some in keep.")]
-    columns = match(names, keep)
+    wanted = patterns(keep, names)
+    columns = match(names, wanted)
     faults = [
-        Fault("Option 'keep'", f"'{name}' matches none of {len(names)} columns", did_you_mean(name, names))
-        for name in keep
-        if not match(names, [name])
+        Fault("Option 'keep'", f"'{one.text}' matches none of {len(names)} columns", did_you_mean(one.text, names))
+        for one in wanted
+        if not match(names, [one])
     ]
     if "cluster" in columns:
         faults.append(Fault("Option 'keep'", "'cluster' is the column that is added", "Rename the table's own."))
@@ -257,6 +261,12 @@ def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
         for name, rows in zip(table.names, told, strict=True)
         if rows == table.plan.profile.rows
     )
+
+
+def _columns(table: PUTable, counter: Counter) -> tuple[ColumnCounts, ...]:
+    """What each feature held, for those who ask later what changed."""
+    counts = counter.labels()
+    return tuple(ColumnCounts.of(bins, counts[:, table.layout.span(i)]) for i, bins in enumerate(table.bins))
 
 
 def _selection(

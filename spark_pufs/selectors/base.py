@@ -9,13 +9,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.schema import match
+from spark_pufs.core.schema import Name, match, patterns
 from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
 from spark_pufs.selectors.options import Option, Options, options_of
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
+from spark_pufs.values import shown
 
 __all__ = ["COMMON", "Limits", "Method", "Outcome", "Task", "limits_of", "read_options"]
 
@@ -176,7 +177,7 @@ def read_options(method: Method, given: Mapping[str, Any]) -> Options:
     faults += [
         Fault(
             f"Option '{name}'",
-            f"must be {option.what}, got {given[name]!r}",
+            f"must be {option.what}, got {shown(given[name])}",
             f"The default is {option.default!r}.",
         )
         for name, option in options.items()
@@ -187,17 +188,19 @@ def read_options(method: Method, given: Mapping[str, Any]) -> Options:
     return method.options_class(**given)
 
 
-def limits_of(request: Request, names: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:
-    """The request's bounds in terms of the features there are, and warnings about what they cannot mean."""
+def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:
+    """The request's bounds in terms of the features there are, and warnings about what they cannot mean.
+
+    ``table``: all its columns, for what is one of them is no glob.
+    """
     costs = np.ones(len(names))
     place = {name: i for i, name in enumerate(names)}
-    for pattern, cost in request.costs.items():
-        costs[[place[name] for name in match(names, [pattern])]] = cost
-    for name in place.keys() & request.costs.keys():  # a name counts for more than any glob
-        costs[place[name]] = request.costs[name]
-    must = tuple(place[name] for name in match(names, request.must))
+    # A name counts for more than any glob: names come last.
+    for pattern in sorted(patterns(request.costs, table), key=lambda one: isinstance(one, Name)):
+        costs[[place[name] for name in match(names, [pattern])]] = request.costs[pattern.text]
+    must = tuple(place[name] for name in match(names, patterns(request.must, table)))
     never = np.zeros(len(names), bool)
-    never[[place[name] for name in match(names, request.never)]] = True
+    never[[place[name] for name in match(names, patterns(request.never, table))]] = True
     available = int((~never).sum())
     limits = Limits(
         k=available if request.k is None else min(request.k, available),

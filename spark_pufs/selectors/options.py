@@ -6,6 +6,7 @@ read the same declaration.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
@@ -61,7 +62,7 @@ def number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: 
 
     def ok(value: Any) -> bool:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and value <= high and (value > low if open_low else value >= low) and bool(np.isfinite(value))
+        return number and value <= high and (value > low if open_low else value >= low) and math.isfinite(value)
 
     return option(default, what, ok)
 

@@ -27,7 +27,7 @@ def make_task(
 
     ``in_process`` makes the engine of trials, which run wherever ``engine`` has room.
     """
-    limits, _ = limits_of(request, plan.features)
+    limits, _ = limits_of(request, plan.features, plan.schema.table)
     options = read_options(method, request.options)
     table = pack(plan, request)
     counter = Counter(table, request.pair_memory_mb)
@@ -37,5 +37,5 @@ def make_task(
 def task_of(task: Task, plan: Plan) -> Task:
     """The task on some of its features, by another plan of its rows; they are packed anew if something is counted."""
     table = pack(plan, task.request, task.table.bins if plan.binning == task.table.plan.binning else ())
-    limits, _ = limits_of(task.request, plan.features)
+    limits, _ = limits_of(task.request, plan.features, plan.schema.table)
     return replace(task, table=table, counter=Counter(table, task.request.pair_memory_mb), limits=limits)

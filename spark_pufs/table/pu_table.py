@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from spark_pufs.core.counting.equal_frequency import equal_frequency_edges, sepa
 from spark_pufs.core.counting.profile import MOST_VALUES, Profile, ProfileKernel
 from spark_pufs.core.counting.sentinels import sentinels
 from spark_pufs.core.information.surrogate import Labels
-from spark_pufs.core.schema import Schema, label_states, match, resolve
+from spark_pufs.core.schema import Schema, label_states, match, patterns, resolve
 from spark_pufs.engines.base import Blocks, Engine, Grader, Packer, Source
 from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
@@ -86,7 +86,7 @@ def inspect(
     unseen = [name for name in schema.text if name not in dropped] if drops_text else []
     dropped |= dict.fromkeys(unseen, f"text, and {request.method} reads numbers")
     features = tuple(name for name in schema.order if name not in dropped)
-    faults += label_faults + _named_features(request, features, dropped)
+    faults += label_faults + _named_features(request, features, dropped, names)
     faults += _missing_faults(schema, profile, request)
     if profile.rows and not features and not label_faults:
         faults.append(_nothing_left(dropped))
@@ -225,16 +225,19 @@ def _dropped(schema: Schema, profile: Profile, max_categories: int) -> dict[str,
     return dropped
 
 
-def _named_features(request: Request, features: tuple[str, ...], dropped: Mapping[str, str]) -> list[Fault]:
+def _named_features(
+    request: Request, features: tuple[str, ...], dropped: Mapping[str, str], table: Sequence[str]
+) -> list[Fault]:
     """Features that options name one by one must be there."""
     faults = []
-    for option, names in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
-        for name in names:
-            if not match([*features, *dropped], [name]):
-                faults.append(Fault(f"Option '{option}'", f"'{name}' is not a feature", did_you_mean(name, features)))
-            elif option == "must" and not match(features, [name]):
-                why = next(why for left_out, why in dropped.items() if match([left_out], [name]))
-                faults.append(Fault("Option 'must'", f"'{name}' was left out ({why})", "Take it out of must."))
+    for option, texts in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
+        for one in patterns(texts, table):
+            if not match([*features, *dropped], [one]):
+                found = f"'{one.text}' is not a feature"
+                faults.append(Fault(f"Option '{option}'", found, did_you_mean(one.text, features)))
+            elif option == "must" and not match(features, [one]):
+                why = dropped[match(dropped, [one])[0]]
+                faults.append(Fault("Option 'must'", f"'{one.text}' was left out ({why})", "Take it out of must."))
     return faults
 
 

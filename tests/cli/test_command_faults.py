@@ -18,7 +18,7 @@ import yaml
 import spark_pufs.jobs.select_job
 from spark_pufs.cli import run
 from spark_pufs.rundir.checkpoint import FolderKeeper
-from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.rundir.folder import MARK, RunFolder
 from spark_pufs.rundir.lock import held
 
 pytestmark = pytest.mark.spark
@@ -254,6 +254,8 @@ def test_the_work_of_a_stopped_search_is_refused_and_stays_whole(
     example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], settings: tuple[str, ...]
 ) -> None:
     before = stopped_search(tmp_path)
+    (tmp_path / MARK).write_text("ours")
+    before[MARK] = b"ours"
     for more in ((), ("--dry-run",)):
         said = fails(capsys, select(example / "table.parquet", tmp_path, *settings, more=more), 2)
         assert f"error: Checkpoint in '{tmp_path}': belongs to another run: " in said

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_pufs.core.schema import canonical_label, free_name, label_states, match, resolve
+from spark_pufs.core.schema import canonical_label, free_name, label_states, match, patterns, resolve
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Column, LabelRule
 
 COLUMNS = [
@@ -75,9 +75,23 @@ def test_faults_are_gathered() -> None:
 
 @given(st.lists(st.text(min_size=1), min_size=1, unique=True))
 def test_every_name_matches_itself_whatever_its_characters(names: list[str]) -> None:
-    assert all(name in match(names, [name]) for name in names)
-    assert match(names, ["*"]) == names
-    assert match(names, names[::-1]) == names
+    assert all(match(names, patterns([name], names)) == [name] for name in names if name != "*")
+    assert match(names, patterns(names[::-1], names)) == names
+    assert match(names, patterns(["*"], names)) == names
+
+
+def test_a_name_is_a_name_also_among_columns_that_it_is_not_one_of() -> None:
+    wanted = patterns(["b[1]", "c?"], ["b[1]", "b1", "c2"])
+    assert match(["b1", "c2"], wanted) == ["c2"]
+
+
+def test_a_column_called_like_a_glob_stands_for_itself_in_every_option() -> None:
+    columns = [Column(name, "numeric", "int") for name in ("b[1]", "b1", "*", "label")]
+    for option in ("exclude", "keep"):
+        assert resolve(columns, "label", **{option: ["b[1]"]})[0].order == ("b1", "*")
+    assert resolve(columns, "label", include=["*"])[0].order == ("b[1]", "b1", "*")
+    assert resolve(columns, "label", include=["[*]"])[0].order == ("*",)
+    assert resolve(columns, "label", categorical=["b[1]"])[0].text == ("b[1]",)
 
 
 @pytest.mark.parametrize(

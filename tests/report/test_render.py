@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.report import to_html, to_markdown
+from spark_pufs.report.render import _cell
 from support.example_selections import CHECK, COMPARISON, NASTY, SCRIPT, SIZES, STABILITY, full, huge, plain, searched
 
 VOID = ("meta", "br")
@@ -266,3 +267,8 @@ def test_clusters_and_search_are_drawn() -> None:
     assert "How the search settled" in text
     assert text.count("positive") > 1
     assert "Cluster assumption" in text
+
+
+def test_links_and_mentions_in_names_are_inert_in_markdown() -> None:
+    found = _cell("[x](http://a.b) @all www.c.d")
+    assert found == "\\[x\\](http&#58;//a.b) &#64;all www&#46;c.d"

@@ -29,7 +29,7 @@ NAMES = ("a.x", "a.y", "b", "c")
 
 
 def limits(**options: Any) -> tuple[Limits, tuple[str, ...]]:
-    return limits_of(Request(LabelRule("s"), "mim", **options), NAMES)
+    return limits_of(Request(LabelRule("s"), "mim", **options), NAMES, NAMES)
 
 
 def open_names(found: Limits, chosen: list[int]) -> list[str]:
@@ -69,6 +69,23 @@ def test_a_name_wins_over_a_glob_and_a_later_glob_over_an_earlier(costs: dict[st
     assert limits(costs={**costs, "a.*": 2})[0].costs.tolist() == [2, 2, 1, 5]
 
 
+def test_a_column_called_like_a_glob_is_that_column_also_when_it_is_no_feature() -> None:
+    request = Request(LabelRule("s"), "mim", costs={"b[1]": 3}, must=("b[1]",))
+    found, _ = limits_of(request, ("b[1]", "b1"), ("b[1]", "b1", "s"))
+    assert (found.costs.tolist(), found.must) == ([3, 1], (0,))
+    request = Request(LabelRule("s"), "mim", costs={"b[1]": 3}, never=("b[1]",))
+    found, _ = limits_of(request, ("b1", "c"), ("b[1]", "b1", "c", "s"))
+    assert (found.costs.tolist(), found.never.tolist()) == ([1, 1], [False, False])
+
+
+def test_a_column_called_like_a_glob_from_the_front_door() -> None:
+    table = pd.DataFrame({"b[1]": [1, 2] * 50, "b1": [1, 1, 2, 2] * 25, "c": [3, 4] * 50, "s": [1, 0] * 50})
+    assert "b1" in select(table, label="s", method="mim", k=2, never=["b[1]"], copies="all").names
+    assert select(table, label="s", method="mim", k=1, must=["b[1]"]).names == ["b[1]"]
+    costs = {f.name: f.cost for f in select(table, label="s", method="mim", k=1, costs={"b[1]": 9}).features}
+    assert costs == {"b[1]": 9, "b1": 1, "c": 1}
+
+
 @given(st.lists(st.floats(0.01, 100), min_size=4, max_size=4), st.floats(1e-6, 1e6), st.integers(1, 4))
 def test_scaling_costs_and_budget_together_changes_nothing(costs: list[float], scale: float, paid: int) -> None:
     """The budget pays for the first ``paid`` features exactly: the hardest case for rounding."""
@@ -86,7 +103,7 @@ def test_scaling_costs_and_budget_together_changes_nothing(costs: list[float], s
 def test_a_budget_of_many_equal_costs_is_spent_to_the_last() -> None:
     """A thousand features at 0.1 sum to 99.99999999999987 or 100.00000000000014, by the order of adding."""
     names = tuple(f"f{i}" for i in range(1_001))
-    found, _ = limits_of(Request(LabelRule("s"), "mim", budget=100.0, costs={"*": 0.1}), names)
+    found, _ = limits_of(Request(LabelRule("s"), "mim", budget=100.0, costs={"*": 0.1}), names, names)
     chosen: list[int] = []
     while found.open(chosen).any():
         chosen.append(int(np.argmax(found.open(chosen))))

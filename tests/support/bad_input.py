@@ -181,7 +181,7 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         "negative seed",
         2,
         select(seed=-1),
-        "Option 'seed': must be a whole number of at least 0, got -1. For example 7.",
+        "Option 'seed': must be a whole number of at least 0, of at most 64 bits, got -1. For example 7.",
     ),
     ("negative budget", 2, select(budget=-1), "Option 'budget': must be a number above 0, got -1. For example 40."),
     ("budget too small", 2, select(budget=0.5), "Option 'budget': 0.5 pays for no feature. 'a' costs 1."),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.budget import Budget, fill, repair_within
+from spark_pufs.core.search.kept_state import state_array, whole_number
 
 __all__ = ["PaperSearch"]
 
@@ -103,12 +104,22 @@ class PaperSearch:
         }
 
     def restore(self, state: Mapping[str, Any]) -> PaperSearch:
-        """Go on from a ``state_dict`` of a search with the same arguments."""
-        self.generation = int(state["generation"])
-        self.theta = np.asarray(state["theta"], np.float64)
-        self.history = list(np.asarray(state["history"], np.float64))
-        self.best_f = float(state["best_f"])
-        self.best_mask = np.asarray(state["best_mask"], np.bool_)
+        """Go on from a ``state_dict`` of a search with the same arguments.
+
+        A state that such a search cannot have come to is a ValueError.
+        """
+        features = len(self.theta)
+        generation = whole_number(state, "generation")
+        theta = state_array(state, "theta", np.float64, (features,))
+        kept = generation // 100 + (generation == self.pairs and generation % 100 > 0)
+        history = state_array(state, "history", np.float64, (kept, features))
+        best = state["best_f"]
+        if state.get("name") != self.name or not 1 <= generation <= self.pairs or not isinstance(best, float):
+            raise ValueError(f"{generation} pairs of search {state.get('name')!r}")
+        if not np.isfinite(best) or not np.array_equal(theta, self._bounded(theta)):
+            raise ValueError("probabilities or scores out of their range")
+        self.generation, self.theta, self.history, self.best_f = generation, theta, list(history), best
+        self.best_mask = state_array(state, "best_mask", np.bool_, (features,))
         return self
 
     def _bounded(self, theta: Floats) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from spark_pufs.core.search.budget import Budget, fill, race
+from spark_pufs.core.search.kept_state import state_array, whole_number
 from spark_pufs.core.search.mask_regression import Contrast, Effects, combine, information
 
 __all__ = ["ContrastSearch", "ContrastSettings"]
@@ -126,8 +127,17 @@ class ContrastSearch:
         return {"name": self.name, "generation": self.generation, "values": np.array(self.values)}
 
     def restore(self, state: Mapping[str, Any]) -> ContrastSearch:
-        """Go on from a ``state_dict`` of a search with the same arguments: the scores are told again."""
-        for values in np.asarray(state["values"], np.float64):
+        """Go on from a ``state_dict`` of a search with the same arguments: the scores are told again.
+
+        A state that such a search cannot have come to is a ValueError.
+        """
+        told = state_array(state, "values", np.float64)
+        rounds = whole_number(state, "generation")
+        if state.get("name") != self.name or rounds != len(told) or (rounds and told.ndim != 2):
+            raise ValueError(f"{rounds} generations of search {state.get('name')!r}, with scores of {len(told)}")
+        for values in told:
+            if self.stopped:
+                raise ValueError(f"{rounds} generations, where the search ends after {self.generation}")
             self.tell(values)
         return self
 

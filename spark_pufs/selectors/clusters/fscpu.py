@@ -34,13 +34,15 @@ from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.contrast_search import ContrastSearch
+from spark_pufs.core.search.kept_state import state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
-from spark_pufs.errors import ConfigError, Fault, Stopped
+from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
+from spark_pufs.values import gist
 
 __all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 
@@ -188,10 +190,34 @@ def _restore(task: Task, search: Any, objective: Objective) -> None:
     state = task.keeper.load()
     if state is None:
         return
-    search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
-    objective.log = ScoreLog(int(state["log_count"]), state["log_mean"], state["log_scatter"])
-    objective.first = state["first"]
+    try:
+        search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
+        objective.log = _kept_log(state, search.generation, objective.cmi is not None)
+        objective.first = _kept_clusters(state, task.options_as(FscpuOptions).clusters)
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
+        found = f"is not one of this search ({gist(error)})"
+        raise DataError(Fault(f"Checkpoint in '{task.keeper.where}'", found, "Delete it to start again.")) from error
     task.note(f"going on after generation {search.generation}")
+
+
+def _kept_log(state: State, generations: int, with_information: bool) -> ScoreLog:
+    """The log of scores; every generation adds to it where information is weighed in, and none otherwise."""
+    count = whole_number(state, "log_count")
+    mean, scatter = (state_array(state, name, np.float64, (2,)) for name in ("log_mean", "log_scatter"))
+    if (scatter < 0).any() or (count > 0) != (with_information and generations > 0):
+        raise ValueError(f"a log of {count} scores after {generations} generations")
+    return ScoreLog(count, mean, scatter)
+
+
+def _kept_clusters(state: State, components: int) -> list[dict[str, Any]]:
+    """The clusters of a good mask of the first generation."""
+    first = state["first"]
+    if not isinstance(first, list) or len(first) != components:
+        raise ValueError(f"'first' is no list of {components} clusters")
+    found = [{key: whole_number(cluster, key) for key in ("labelled", "rows")} for cluster in first]
+    if any(cluster["labelled"] > cluster["rows"] for cluster in found):
+        raise ValueError("more labelled rows than rows in a cluster")
+    return found
 
 
 def _search(task: Task, budget: Budget, start: Floats | None) -> Search:

@@ -18,10 +18,11 @@ from spark_pufs.core.evidence.label_rate import PER_FOLD, estimate_rho
 from spark_pufs.core.evidence.pu_scores import Counts, score_counts
 from spark_pufs.core.evidence.stability import nogueira
 from spark_pufs.errors import ConfigError, DataError, Fault
-from spark_pufs.request import is_whole
+from spark_pufs.request import is_whole, options_read
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.evidence.trial import TrialSample, run_trials, trial_sample
 from spark_pufs.types import LABELLED_POSITIVE
+from spark_pufs.values import plain, shown
 
 __all__ = [
     "CHANCE",
@@ -70,8 +71,8 @@ def candidate(given: str | Mapping[str, Any]) -> Candidate:
         return Candidate(given)
     if not isinstance(given, Mapping) or not isinstance(given.get("method"), str):
         fix = "Give a name, or a mapping with method and its options."
-        raise ConfigError(Fault("Option 'methods'", f"{given!r} is not a method", fix))
-    return Candidate(given["method"], {name: value for name, value in given.items() if name != "method"})
+        raise ConfigError(Fault("Option 'methods'", f"{shown(given)} is not a method", fix))
+    return Candidate(given["method"], options_read({name: one for name, one in given.items() if name != "method"}))
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,8 @@ class EvaluationProtocol:
     classifier: str = "auto"
 
     def __post_init__(self) -> None:
+        for one in fields(self):
+            object.__setattr__(self, one.name, plain(getattr(self, one.name)))
         rules = [
             ("folds", "a whole number from 2 to 20", is_whole(self.folds, 2, 20), self.folds),
             ("repeats", "a whole number from 1 to 100", is_whole(self.repeats, 1, 100), self.repeats),
@@ -91,7 +94,7 @@ class EvaluationProtocol:
             ("classifier", f"one of {', '.join(CLASSIFIERS)}", self.classifier in CLASSIFIERS, self.classifier),
         ]
         faults = [
-            Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"The default is {_DEFAULTS[name]!r}.")
+            Fault(f"Option '{name}'", f"must be {what}, got {shown(got)}", f"The default is {_DEFAULTS[name]!r}.")
             for name, what, ok, got in rules
             if not ok
         ]

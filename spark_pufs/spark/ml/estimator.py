@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 from pyspark.ml import Estimator, Model
 from pyspark.ml.util import MLReadable, MLWritable
 
-from spark_pufs.core.schema import match
+from spark_pufs.core.schema import match, patterns
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.run.execution import select_with
 from spark_pufs.selection import Selection
@@ -91,12 +91,14 @@ class PUFeatureSelector(
         return self._copyValues(model)
 
     def _fit_columns(self, dataset: DataFrame) -> tuple[Selection, list[str]]:
-        patterns, label = self.getInputCols(), self.getLabelCol()
-        names = _resolved(dataset, patterns)
-        # The table holds these columns only: no pattern finds more.
-        table = dataset.select(*[quoted(name) for name in dataset.columns if name in {*names, label}])
-        nominal = [field.name for field in table.schema.fields if is_nominal(field.metadata)]
-        selection = select_with(SparkEngine(table), self._request(patterns, nominal))
+        asked, label = self.getInputCols(), self.getLabelCol()
+        names, columns = _resolved(dataset, asked), dataset.columns
+        # Other columns are not read, but their names are names. Those that stand twice nobody can ask for.
+        table = dataset.select(
+            *[quoted(name) for name in columns if name in {*names, label} or columns.count(name) == 1]
+        )
+        nominal = [field.name for field in table.schema.fields if field.name in names and is_nominal(field.metadata)]
+        selection = select_with(SparkEngine(table), self._request(asked, nominal))
         return selection, [name for name in names if name != label]
 
     def _fit_vectors(self, dataset: DataFrame) -> tuple[Selection, list[str]]:
@@ -185,11 +187,11 @@ def _restored(metadata: Mapping[str, Any]) -> PUFeatureSelectorModel:
     return PUFeatureSelectorModel(Selection.from_dict(metadata["selection"]), metadata["featureNames"])
 
 
-def _resolved(dataset: DataFrame, patterns: list[str]) -> list[str]:
-    """Columns that ``patterns`` name, in that order; the exact name of a column is never a glob."""
+def _resolved(dataset: DataFrame, asked: list[str]) -> list[str]:
+    """Columns that ``asked`` names, in that order."""
     columns = dataset.columns
-    found = {pattern: [pattern] if pattern in columns else match(columns, [pattern]) for pattern in patterns}
-    _present(dataset, [pattern for pattern, names in found.items() if not names])
+    found = {one.text: match(columns, [one]) for one in patterns(asked, columns)}
+    _present(dataset, [text for text, names in found.items() if not names])
     return list(dict.fromkeys(name for names in found.values() for name in names))
 
 

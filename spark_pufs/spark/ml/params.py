@@ -9,8 +9,9 @@ from typing import Any, Literal, Self, TypedDict
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed
 
-from spark_pufs.request import DEFAULT_METHOD, Request, several
+from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
+from spark_pufs.values import plain_label, several
 
 __all__ = ["ParamValues", "SelectionParams"]
 
@@ -72,7 +73,7 @@ def _mapping(value: Any) -> Any:
 
 
 def _values(value: Any) -> Any:
-    return _plain(list(several(value)))
+    return _plain(list(several(value, plain_label)))
 
 
 def _names(value: Any) -> list[str]:
@@ -139,7 +140,7 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
 
     def _request(self, include: list[str], categorical: list[str]) -> Request:
         given = {field.name: self.getOrDefault(name) for name, field in _FIELDS.items() if self.isDefined(name)}
-        values = [several(self.getOrDefault(name)) for name in ("positive", "negative", "unlabelled")]
+        values = [self.getOrDefault(name) for name in ("positive", "negative", "unlabelled")]
         categorical = [*self.getOrDefault("categorical"), *categorical]
         return Request.of(LabelRule(self.getLabelCol(), *values), include=include, categorical=categorical, **given)
 

@@ -105,6 +105,8 @@ def test_a_name_that_looks_like_a_glob_is_a_name(table: Any) -> None:
     frame = table.withColumnRenamed("a", "x[1]").withColumnRenamed("b", "x1")
     model = PUFeatureSelector(inputCols=["x[1]", "e"], method="mim", k=1).fit(frame)
     assert model.featureNames == ["x[1]", "e"]
+    with pytest.raises(DataError, match=r"Option 'never': 'x\[1\]' is not a feature"):
+        PUFeatureSelector(inputCols=["x1", "e"], never=["x[1]"], method="mim", k=1).fit(frame)
     assert model.transform(frame).columns == ["x1", "c.d", "e", "row", "label", "both"]
 
 

@@ -13,7 +13,7 @@ from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
-from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
+from spark_pufs.core.soft.teacher import MEMBERS, Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
 
 __all__ = [
     "SLOPE",
@@ -67,7 +67,7 @@ def taught(
     codes: Codes, labelled: Bools, folds: HashedFolds, encoding: Encoding, trees: int, seed: int
 ) -> tuple[Teaching, list[FoldModels | None]]:
     """All folds one after the other: the teaching of codes (D, n), and the models of each fold."""
-    scores = np.zeros((3, codes.shape[1]))
+    scores = np.zeros((len(MEMBERS), codes.shape[1]))
     models = []
     fold = folds.lesson_fold(codes, labelled)
     for number in range(folds.count):

@@ -12,7 +12,7 @@ from spark_pufs.core.soft.distillation import soft_labels, taught
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import core_report, mean_rank
-from spark_pufs.core.soft.teacher import Bools, fit_fold
+from spark_pufs.core.soft.teacher import MEMBERS, Bools, fit_fold
 
 __all__ = ["HeldOut", "column_scores", "judged", "rank_columns", "soft_auc"]
 
@@ -51,11 +51,11 @@ def rank_columns(
 def column_scores(
     codes: Codes, labelled: Bools, test: Bools, encoding: Encoding, columns: NDArray[np.intp], trees: int, seed: int
 ) -> Floats:
-    """What members that learnt from some columns of the other rows say (3, m) of the ``test`` rows."""
+    """What members that learnt from some columns of the other rows say (M, m) of the ``test`` rows."""
     own, part = np.ascontiguousarray(codes[columns]), encoding.of_features(columns)
     models = fit_fold(own[:, ~test], labelled[~test], part, trees, seed)
     if models is None:
-        return np.zeros((3, int(test.sum())))
+        return np.zeros((len(MEMBERS), int(test.sum())))
     return models.scores(own[:, test], part.layout)
 
 

@@ -89,7 +89,7 @@ def rank_without(shared: State, unit: State) -> State:
 
 
 def score_fold(shared: State, unit: State) -> State:
-    """What members say (3, m) of the ``rows`` (m,) of one fold, from the ``columns`` chosen and from all."""
+    """What members say (M, m) of the ``rows`` (m,) of one fold, from the ``columns`` chosen and from all."""
     codes, _, positive, test, encoding = _fold(shared, unit)
 
     def scores(columns: Any) -> Floats:

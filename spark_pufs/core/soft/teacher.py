@@ -129,7 +129,11 @@ def fit_fold(codes: Codes, labelled: Bools, encoding: Encoding, trees: int, seed
     if not labelled.any() or labelled.all():
         return None
     linear, spread = (linear_design(codes, one) for one in (encoding, squared(encoding)))
-    tables = [linear_table(linear, labelled), naive_bayes_table(codes, labelled, encoding), linear_table(spread, labelled)]
+    tables = [
+        linear_table(linear, labelled),
+        naive_bayes_table(codes, labelled, encoding),
+        linear_table(spread, labelled),
+    ]
     return FoldModels(np.vstack(tables), Forest.of(grown(codes, labelled, trees, seed)))
 
 
@@ -185,7 +189,7 @@ def linear_design(codes: Codes, encoding: Encoding) -> LinearDesign:
 
 
 def squared(encoding: Encoding) -> Encoding:
-    """How far from its middle a level lies: the square of its normal score, and the mean of that where missing or text."""
+    """How far from the middle a level lies: its normal score squared, and the mean of that where missing or text."""
     score = np.where(encoding.named, 1.0, encoding.score**2)
     return replace(encoding, score=score, named=np.zeros_like(encoding.named))
 

@@ -376,7 +376,7 @@ METHODS = (
         numeric_only=True,
         drops_text=True,
         makes_clusters=True,
-        trial_options={"generations": 6},
+        trial_options={"generations": 3, "sample_mb": 1},
     ),
     Method(
         "fscpu-mi",

@@ -34,6 +34,8 @@ __all__ = [
     "TooFewLabels",
     "candidate",
     "compare_methods",
+    "evaluation_sample",
+    "trial_bounds",
 ]
 
 CHANCE = "chance (labels redrawn)"
@@ -150,17 +152,25 @@ class Comparison:
         return "\n".join([head, *map(_line, self.standings), "", self.protocol])
 
 
-def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: EvaluationProtocol) -> Comparison:
-    """Every candidate in every fold, all trials as parallel work of the engine."""
+def evaluation_sample(task: Task, protocol: EvaluationProtocol) -> TrialSample:
+    """The rows that methods are compared on, dealt into folds; an error where labels are too few to hold any out."""
     sample = trial_sample(task, protocol.rows, protocol.folds, protocol.repeats)
     if sample.positives < max(LEAST_LABELS, protocol.folds):
         found = f"{sample.positives} different labelled rows, {max(LEAST_LABELS, protocol.folds)} are needed"
         fix = "Label more rows, or choose a method by what it assumes: see methods()."
         raise TooFewLabels(Fault("Comparison", found, fix))
+    return sample
+
+
+def compare_methods(
+    task: Task, candidates: Sequence[Candidate], protocol: EvaluationProtocol, sample: TrialSample | None = None
+) -> Comparison:
+    """Every candidate in every fold, all trials as parallel work of the engine."""
+    sample = sample or evaluation_sample(task, protocol)
     rho = _rho(task, sample)
     classifier = classifier_named(protocol.classifier)
     shared: State = {"classifier": classifier, "share": _share(sample, rho)}
-    k, budget = _bounds(task)
+    k, budget = trial_bounds(task)
     folds = [(repeat, fold) for repeat in range(protocol.repeats) for fold in range(protocol.folds)]
     units: list[State] = [
         {
@@ -194,7 +204,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Evalu
     )
 
 
-def _bounds(task: Task) -> tuple[int | None, float | None]:
+def trial_bounds(task: Task) -> tuple[int | None, float | None]:
     """The user's bounds; without any, half of the features for every method."""
     request = task.request
     if request.k is None and request.budget is None:

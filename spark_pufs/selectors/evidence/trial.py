@@ -106,9 +106,9 @@ def run_trials(task: Task, sample: TrialSample, units: Sequence[State]) -> list[
 def run_trial(in_process: InProcess, shared: State, unit: State) -> State:
     """The features chosen, as ``mask`` (D,), and their scores on the held-out rows; or why it ``failed``.
 
-    ``unit``: method, options, k or budget; repeat and fold to hold out, or the number of a ``draw`` of half the rows;
-    classifier; ``redrawn``: deal labels out anew first; ``share`` of rows to call positive; ``sizes``: judge the first
-    so many features too.
+    ``unit``: method, options, k or budget; repeat and fold to hold out, or the number of a ``draw`` of half the rows,
+    or neither for all rows; classifier; ``redrawn``: deal labels out anew first; ``share`` of rows to call positive;
+    ``sizes``: judge the first so many features too.
     """
     train, test = _split(shared, unit)
     if unit.get("redrawn"):
@@ -137,6 +137,8 @@ def _first(order: Ints, size: int, unit: State) -> Ints:
 def _split(shared: State, unit: State) -> tuple[Ints, Ints]:
     if "draw" in unit:
         return half_of_each(shared["label"], np.random.default_rng([shared["seed"], 5, unit["draw"]])), np.zeros(0, int)
+    if "fold" not in unit:
+        return np.arange(len(shared["label"])), np.zeros(0, int)
     held = shared["folds"][unit["repeat"]] == unit["fold"]
     return np.flatnonzero(~held), np.flatnonzero(held)
 
@@ -166,8 +168,8 @@ def _select(
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
-    check = outcome.details.get("check")
-    return place[outcome.order()], mask, {"check": check} if check else {}
+    checks = {name: outcome.details[name] for name in ("check", "check_before") if name in outcome.details}
+    return place[outcome.order()], mask, checks
 
 
 def _request(shared: State, unit: State) -> Request:

@@ -113,6 +113,7 @@ _MIM = Method(
     "each column alone, with few labels and many rows",
     _rank(MIM),
     SoftOptions,
+    trial_options={"trees": 20, "folds": 3},
 )
 _PAIRS = "as soft-mim while all pairs fit in memory, else one more pass for up to a dozen features chosen"
 

@@ -8,7 +8,7 @@ the flagship is run alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 from spark_pufs.core.evidence.classifier import CLASSIFIERS
+from spark_pufs.findings import parts
+from spark_pufs.findings.parts import SizeCurve, Standings
 from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.choosing import CLUSTERING, FLAGSHIP, Choice, choose
@@ -67,22 +69,22 @@ def _auto(task: Task) -> Outcome:
     try:
         sample = evaluation_sample(task, protocol)
     except TooFewLabels:
-        return _run(task, _by_labels(task), {})
+        return _run(task, _by_labels(task), None)
     clusters = tuple(options.methods) == CANDIDATES and _far_beyond_chance(task, sample)
     tried = _named((*options.methods, *([CLUSTERING] if clusters else [])))
     candidates = [Candidate(one.name, one.trial_options) for one in tried]
     chance = Candidate(CHEAPEST, redrawn=True)
     comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol, sample)
     choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates}, clusters)
-    return _run(task, choice, {"comparison": comparison.as_dict()})
+    return _run(task, choice, comparison.summary())
 
 
 def _far_beyond_chance(task: Task, sample: TrialSample) -> bool:
     """Whether clusters on columns drawn blindly gather labelled rows of the sample many times as chance would."""
     k, budget = trial_bounds(task)
     unit = {"method": CLUSTERING, "options": _BLIND, "k": k, "budget": budget}
-    check = run_trials(task, sample, [unit])[0].get("check_before")
-    return check is not None and check["verdict"] == "holds" and check["effect"] >= FAR
+    found = run_trials(task, sample, [unit])[0]
+    return found.get("check_before") == "holds" and float(found["gathered_before"]) >= FAR
 
 
 def _named(names: Sequence[str]) -> list[Method]:
@@ -97,32 +99,28 @@ def _by_labels(task: Task) -> Choice:
     return Choice((FLAGSHIP,), f"{verdict} {FLAGSHIP} asks least of the data.", verdict)
 
 
-def _run(task: Task, choice: Choice, details: Mapping[str, Any]) -> Outcome:
+def _run(task: Task, choice: Choice, comparison: Standings | None) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
     chosen = _named(choice.methods)
     task, sizes, warnings = _sized(task, chosen[0])
     outcomes = [_outcome(task, one) for one in chosen]
-    shown = " + ".join(choice.methods)
-    choice_facts = {
-        "verdict": choice.verdict,
-        "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict},
-    }
+    told = parts.Choice(" + ".join(choice.methods), choice.methods, choice.why, choice.verdict)
     found = _last_unseen(outcomes[0]) if len(outcomes) == 1 else _combined(task, outcomes, choice)
     return replace(
         found,
-        details={**found.details, **details, **sizes, **choice_facts},
+        findings=replace(found.findings, verdict=choice.verdict, choice=told, comparison=comparison, sizes=sizes),
         warnings=(*choice.warnings, *found.warnings, *warnings),
     )
 
 
-def _sized(task: Task, chosen: Method) -> tuple[Task, dict[str, Any], tuple[str, ...]]:
+def _sized(task: Task, chosen: Method) -> tuple[Task, SizeCurve | None, tuple[str, ...]]:
     """The task with the number of features proposed for the method, if one was; else its limits stay as asked for."""
     if chosen.own_size:
-        return task, {}, ()
+        return task, None, ()
     with _as_for(task, chosen) as own:
         resized, sizes, warnings = sized(own)
-    if not sizes:
-        return task, {}, warnings
+    if sizes is None:
+        return task, None, warnings
     request = replace(task.request, k=resized.request.k, propose_k=False)
     return replace(task, limits=replace(task.limits, k=resized.limits.k), request=request), sizes, warnings
 

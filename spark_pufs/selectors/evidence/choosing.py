@@ -25,6 +25,7 @@ CLUSTERING = "fscpu"  # finds the columns that make clusters
 CLUSTER_WEIGHTS = {CLUSTERING: 2.0, "soft-jmi": 1.0}
 ALIKE = 1.0  # standard errors within which methods cannot be told apart
 CLEARLY = 2.0  # standard errors that make a difference clear
+FAR_AHEAD = 0.05  # of held-out AUC: a teacher that sees what the judge does not
 MUCH = 0.02  # of PU-AUC: a loss against all features that is told
 
 
@@ -56,6 +57,7 @@ def choose(comparison: Comparison, names: Mapping[str, str], clusters: bool = Fa
     if not own:
         found = f"{tried[0].method} {tried[0].note.rstrip('.')}"
         raise DataError(Fault("Option 'methods'", found, "Name a method that fits this table: see methods()."))
+    own = _seeing(comparison, own)
     best = own[0]
     facts = f"{names[best.method]} has the best held-out PU-AUC, {best.auc:.3f} +- {best.auc_error:.3f}"
     by_name = {names[one.method]: one.method for one in own}
@@ -91,6 +93,18 @@ def _heard(comparison: Comparison, name: str, ran: list[str]) -> bool:
     return all(check == "holds" for check in checks) or not any(
         _within(comparison, name, other, CLEARLY) for other in others
     )
+
+
+def _seeing(comparison: Comparison, own: list[Standing]) -> list[Standing]:
+    """The methods with a teacher alone, where it tells held-out labels far better than the judge does by all features.
+
+    Then the judge is blind to what makes a row positive, such as to lie around all others, and its scores say little.
+    """
+    taught = [one for one in own if comparison.teachers.get(one.method)]
+    if not taught or ALL not in comparison.aucs:
+        return own
+    lead = np.mean([comparison.teachers[one.method] for one in taught], axis=0) - np.array(comparison.aucs[ALL])
+    return taught if lead.mean() > max(FAR_AHEAD, CLEARLY * corrected_error(lead, comparison.folds)) else own
 
 
 def _seen(comparison: Comparison) -> str:

@@ -26,7 +26,7 @@ from spark_pufs.core.schema import free_name
 from spark_pufs.engines.base import InProcess
 from spark_pufs.errors import PufsError
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import Limits, Task
+from spark_pufs.selectors.base import Limits, Outcome, Task
 from spark_pufs.selectors.by_score import first_within
 from spark_pufs.selectors.sampling import raw_sample, taken
 from spark_pufs.selectors.task import make_task
@@ -168,8 +168,19 @@ def _select(
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
-    checks = {name: outcome.details[name] for name in ("check", "check_before") if name in outcome.details}
-    return place[outcome.order()], mask, checks
+    return place[outcome.order()], mask, _found(outcome)
+
+
+def _found(outcome: Outcome) -> State:
+    """What a comparison reads of the findings: verdicts on clusters, the teacher's own held-out AUC."""
+    found, told = outcome.findings, State()
+    if found.check:
+        told["check"] = found.check.verdict
+    if found.check_before:
+        told |= {"check_before": found.check_before.verdict, "gathered_before": found.check_before.effect}
+    if found.teacher:
+        told["teacher"] = found.teacher.auc
+    return told
 
 
 def _request(shared: State, unit: State) -> Request:

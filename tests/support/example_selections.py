@@ -12,6 +12,7 @@ import pandas as pd
 import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.findings import Findings
 from spark_pufs.history.timeline import Change, RunPoint, Timeline, Unread
 from spark_pufs.selection import Feature
 
@@ -79,7 +80,7 @@ def full() -> Selection:
     features = tuple(replace(feature, cost=1 + feature.rank % 3) for feature in found.features)
     warnings = (f"Column '{SCRIPT}': an identifier?",)
     return replace(found, features=features, warnings=warnings, dropped={"gone<b>": "constant"},
-                   details={**found.details, **more})  # fmt: skip
+                   findings=Findings.from_dict({**found.details, **more}))  # fmt: skip
 
 
 def huge(features: int = 5000, length: int = 400) -> Selection:
@@ -105,7 +106,7 @@ def huge(features: int = 5000, length: int = 400) -> Selection:
     return replace(
         found,
         features=ranking,
-        details=details,
+        findings=Findings.from_dict(details),
         request=request,
         warnings=tuple(names),
         dropped=dict.fromkeys(names, "w" * length),

@@ -84,10 +84,12 @@ def selected(table: pd.DataFrame) -> spark_pufs.Selection:
 
 def verdicts(tables: Iterator[pd.DataFrame]) -> list[str]:
     """The verdict of each table beside the one before."""
-    found, before = [], None
+    found: list[str] = []
+    before: spark_pufs.Selection | None = None
     for table in tables:
         after = selected(table)
-        found += [] if before is None else [spark_pufs.diff(before, after).verdict]
+        if before is not None:
+            found.append(spark_pufs.diff(before, after).verdict)
         before = after
     return found
 
@@ -120,7 +122,7 @@ def main() -> None:
     warnings.simplefilter("ignore")
     began = time.process_time()
     print("| days without a change | pairs | alarms | within error |\n|---|---|---|---|")
-    still = {"generated": (day(seed) for seed in range(given.days + 1))}
+    still: dict[str, Iterator[pd.DataFrame]] = {"generated": (day(seed) for seed in range(given.days + 1))}
     if given.rt_iot:
         still["RT-IoT2022 dealt to 30 days"] = rt_iot_days(given.rt_iot)
     for name, tables in still.items():

@@ -1,4 +1,4 @@
-"""Options of a Java that lives for seconds: compile quickly rather than well, and collect without threads of its own."""
+"""Options of a Java that lives for seconds: compile quickly rather than well, collect without threads of its own."""
 
 from __future__ import annotations
 

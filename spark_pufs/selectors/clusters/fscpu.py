@@ -38,11 +38,11 @@ from spark_pufs.core.search.kept_state import state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
+from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
-from spark_pufs.values import gist
 
 __all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.logging import RichHandler
 from rich.table import Table
 
-from spark_pufs.cli.changes import diff
+from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
 from spark_pufs.cli.options import CONFIG, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
@@ -103,6 +103,7 @@ class Masked(logging.Formatter):
 
 
 app.add_command(diff)
+app.add_command(history)
 app.add_command(make)
 app.add_command(reproduce)
 

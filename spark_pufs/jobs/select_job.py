@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
@@ -210,12 +209,14 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
 
 def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
-    model = ClusterModel.from_dict(selection.details["model"])
+    clustering = selection.findings.clustering
+    if clustering is None or clustering.model is None:
+        raise ConfigError(no_clusters("Likely positives", selection.method))
     keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
-    rows = engine.likely_positives(model, request.label, keep)
+    rows = engine.likely_positives(clustering.model, request.label, keep)
     rows.write.parquet(folder.staged_table(LIKELY))
     written = folder.staged_rows(LIKELY)
-    counted = sum(c["rows"] - c["labelled"] for c in selection.details["clusters"] if c["positive"])
+    counted = clustering.likely_positives
     if written != counted:
         raise changed_table(f"{counted:,} likely positives were counted, {written:,} written")
     return written

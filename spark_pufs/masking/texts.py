@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from spark_pufs.masking.addresses import MASK, address_shown
@@ -151,12 +152,16 @@ def gist(error: BaseException) -> str:
 
 
 def masked_texts(values: Any) -> Any:
-    """Plain values with the addresses in them masked; keys, such as names of columns, are left alone."""
+    """Plain values and records with the addresses in them masked; names, such as those of columns, are left alone."""
     if isinstance(values, str):
         return masked(values)
     if isinstance(values, Mapping):
         return {name: masked_texts(value) for name, value in values.items()}
-    return [masked_texts(value) for value in values] if isinstance(values, list | tuple) else values
+    if is_dataclass(values) and not isinstance(values, type):
+        return replace(values, **{one.name: masked_texts(getattr(values, one.name)) for one in fields(values)})
+    if isinstance(values, tuple):
+        return tuple(masked_texts(value) for value in values)
+    return [masked_texts(value) for value in values] if isinstance(values, list) else values
 
 
 def visible(text: str) -> str:

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -174,9 +175,31 @@ class RunFolder:
         listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True))
         return sorted(info.base_name for info in listed if info.type == fs.FileType.File)
 
+    def holding(self, name: str) -> list[str]:
+        """Folders in it, at any depth, that hold a file of this name, relative to it; ``.`` is the folder itself."""
+        try:
+            listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True, recursive=True))
+        except OSError as error:
+            raise PufsError(Fault(f"Directory '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
+        places = [info.path for info in listed if info.type == fs.FileType.File and info.base_name == name]
+        base = self._base.rstrip("/")
+        return sorted(place.removeprefix(base).strip("/").removesuffix(name).rstrip("/") or "." for place in places)
+
+    def below(self, name: str) -> RunFolder:
+        """A folder at any depth in this one, as ``holding`` names it."""
+        folder = self
+        for part in () if name == "." else name.split("/"):
+            folder = folder.inner(part)
+        return folder
+
+    def written(self, name: str) -> datetime | None:
+        """When a file was written; None if it is not there."""
+        found: datetime | None = self._fs.get_file_info(self.at(name)).mtime
+        return found
+
     def age(self, name: str) -> float:
         """Seconds since a file was written; none if it is not there."""
-        written = self._fs.get_file_info(self.at(name)).mtime
+        written = self.written(name)
         return 0.0 if written is None else time.time() - written.timestamp()
 
     def delete(self, name: str) -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault, PufsError
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import StabilitySummary
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.hidden import known_address
 from spark_pufs.masking.texts import gist
@@ -108,7 +110,8 @@ def parameters_of(request: Mapping[str, Any], source: Mapping[str, Any]) -> dict
 
 def metrics_of(selection: Selection) -> list[tuple[str, float, int]]:
     """(name, value, step): sizes, cost and what the method, resampling and held-out labels say; finite ones only."""
-    details = selection.details
+    findings = selection.findings
+    search, clustering = findings.search, findings.clustering
     values: dict[str, Any] = {
         "selected": len(selection.names),
         "cost": selection.cost,
@@ -116,45 +119,45 @@ def metrics_of(selection: Selection) -> list[tuple[str, float, int]]:
         "warnings": len(selection.warnings),
         "seconds": selection.run.get("seconds"),
         **selection.facts,
-        **{name: details.get(name) for name in ("f", "lift", "unconverged", "generations")},
-        **_stability(details.get("stability", {})),
-        **_held_out(details),
+        **({"f": clustering.f, "lift": clustering.lift} if clustering else {}),
+        **({"unconverged": search.unconverged, "generations": search.generations} if search else {}),
+        **_stability(findings.stability),
+        **_held_out(findings),
     }
-    points = details.get("sizes", {}).get("points", ())
-    curve = [("held_out_auc_by_size", point["auc"], point["k"]) for point in points]
+    points = findings.sizes.points if findings.sizes else ()
+    curve = [("held_out_auc_by_size", point.auc, point.k) for point in points]
     found = [(name, value, 0) for name, value in values.items()] + curve
     return [(name, float(value), step) for name, value, step in found if value is not None and math.isfinite(value)]
 
 
 def tags_of(selection: Selection) -> dict[str, str]:
     """What to search runs by; MLflow shows the note as the run's description."""
-    chosen = selection.details.get("choice", {}).get("method")
+    choice, stability = selection.findings.choice, selection.findings.stability
     said = [*filter(None, [selection.verdict]), selection.summary, *selection.warnings]
     tags = {
         FINGERPRINT: selection.fingerprint,
         "spark_pufs.version": selection.versions.get("spark_pufs"),
         "spark_pufs.method": selection.method,
-        "spark_pufs.chosen_method": chosen,
+        "spark_pufs.chosen_method": choice and choice.method,
         "spark_pufs.engine": selection.run.get("engine"),
-        "spark_pufs.stability": selection.details.get("stability", {}).get("verdict"),
+        "spark_pufs.stability": stability and stability.verdict,
         "mlflow.note.content": "\n\n".join(said)[:5000],
     }
     return {name: str(value) for name, value in tags.items() if value is not None}
 
 
-def _stability(found: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"stability": "nogueira", "stability_low": "low", "stability_high": "high"}
-    return {name: found.get(key) for name, key in names.items()}
+def _stability(found: StabilitySummary | None) -> dict[str, float | None]:
+    return {"stability": found.nogueira, "stability_low": found.low, "stability_high": found.high} if found else {}
 
 
-def _held_out(details: Mapping[str, Any]) -> dict[str, Any]:
+def _held_out(findings: Findings) -> dict[str, float | None]:
     """PU-AUC on held-out labels: of the chosen size, and of every method that auto compared."""
-    sizes = details.get("sizes", {})
-    chosen = [point["auc"] for point in sizes.get("points", ()) if point["k"] == sizes["chosen"]]
-    own = {"held_out_auc": chosen[0]} if chosen else {}
-    for row in details.get("comparison", {}).get("rows", ()):
-        method = re.sub(r"[^\w\-./ ]", "_", row["method"])  # what MLflow takes in a name
-        own |= {f"held_out_{score}.{method}": row[score] for score in ("auc", "f1")}
+    sizes = findings.sizes
+    chosen = [point.auc for point in sizes.points if point.k == sizes.chosen] if sizes else []
+    own: dict[str, float | None] = {"held_out_auc": chosen[0]} if chosen else {}
+    for row in findings.comparison.rows if findings.comparison else ():
+        method = re.sub(r"[^\w\-./ ]", "_", row.method)  # what MLflow takes in a name
+        own |= {f"held_out_auc.{method}": row.auc, f"held_out_f1.{method}": row.f1}
     return own
 
 

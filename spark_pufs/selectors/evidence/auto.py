@@ -19,6 +19,8 @@ import numpy as np
 from spark_pufs.core.evidence.classifier import CLASSIFIERS
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings import parts
+from spark_pufs.findings.parts import SizeCurve, Standings
 from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.comparison import (
@@ -81,9 +83,9 @@ def _auto(task: Task) -> Outcome:
     try:
         comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
     except TooFewLabels:
-        return _run(task, _by_labels(task), {})
+        return _run(task, _by_labels(task), None)
     choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
-    return _run(task, choice, {"comparison": comparison.as_dict()})
+    return _run(task, choice, comparison.summary())
 
 
 def _named(names: Sequence[str]) -> list[Method]:
@@ -169,32 +171,28 @@ def _within(comparison: Comparison, best: str, other: str, errors: float) -> boo
     return gap <= errors * error
 
 
-def _run(task: Task, choice: Choice, details: Mapping[str, Any]) -> Outcome:
+def _run(task: Task, choice: Choice, comparison: Standings | None) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
     chosen = _named(choice.methods)
     task, sizes, warnings = _sized(task, chosen[0])
     outcomes = [_outcome(task, one) for one in chosen]
-    shown = " + ".join(choice.methods)
-    choice_facts = {
-        "verdict": choice.verdict,
-        "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict},
-    }
+    told = parts.Choice(" + ".join(choice.methods), choice.methods, choice.why, choice.verdict)
     found = _last_unseen(outcomes[0]) if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
     return replace(
         found,
-        details={**found.details, **details, **sizes, **choice_facts},
+        findings=replace(found.findings, verdict=choice.verdict, choice=told, comparison=comparison, sizes=sizes),
         warnings=(*choice.warnings, *found.warnings, *warnings),
     )
 
 
-def _sized(task: Task, chosen: Method) -> tuple[Task, dict[str, Any], tuple[str, ...]]:
+def _sized(task: Task, chosen: Method) -> tuple[Task, SizeCurve | None, tuple[str, ...]]:
     """The task with the number of features proposed for the method, if one was; else its limits stay as asked for."""
     if chosen.own_size:
-        return task, {}, ()
+        return task, None, ()
     with _as_for(task, chosen) as own:
         resized, sizes, warnings = sized(own)
-    if not sizes:
-        return task, {}, warnings
+    if sizes is None:
+        return task, None, warnings
     request = replace(task.request, k=resized.request.k, propose_k=False)
     return replace(task, limits=replace(task.limits, k=resized.limits.k), request=request), sizes, warnings
 

@@ -166,8 +166,8 @@ def _select(
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
-    check = outcome.details.get("check")
-    return place[outcome.order()], mask, {"check": check} if check else {}
+    check = outcome.findings.check
+    return place[outcome.order()], mask, {"check": check.verdict} if check else {}
 
 
 def _request(shared: State, unit: State) -> Request:

@@ -20,16 +20,17 @@ from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import mean_rank
 from spark_pufs.core.soft.teacher import normal_ranks
 from spark_pufs.core.soft.views import VIEW_KINDS, view_weights, wide_report
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.evidence.resampling import stability_dict
+from spark_pufs.selectors.evidence.resampling import stability_summary
 from spark_pufs.selectors.options import number, whole
 from spark_pufs.selectors.soft.distil import (
     MOST_TRACED,
     DistilOptions,
     chance_warnings,
     in_units_of_best,
-    teacher_details,
+    teacher_summary,
 )
 from spark_pufs.selectors.soft.lesson import draw_lesson, fold_count
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
@@ -71,7 +72,7 @@ def _consensus(task: Task) -> Outcome:
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
-    agreement = stability_dict(stability(masks), task.table.names)
+    agreement = stability_summary(stability(masks), task.table.names)
     frequency = masks.mean(axis=0)
     return Outcome(
         chosen,
@@ -79,11 +80,7 @@ def _consensus(task: Task) -> Outcome:
         errors,
         notes={i: f"chosen in {share:.0%} of {len(units)} bags" for i, share in enumerate(frequency.tolist())},
         warnings=chance_warnings(teaching),
-        details={
-            "sample": lesson.note,
-            "teacher": teacher_details(teaching, lesson),
-            "stability": agreement,
-        },
+        findings=Findings(sample=lesson.note, teacher=teacher_summary(teaching, lesson), stability=agreement),
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=_bag_error(strength, options.share),
     )

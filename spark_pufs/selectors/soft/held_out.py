@@ -137,9 +137,6 @@ class Judgement:
         lost = f"{max(found.lost, found.every - found.chosen):.3f} of held-out AUC"
         return (f"Worse than all {self.columns} columns by {lost}: choose more features, or keep them all.",)
 
-    def facts(self) -> dict[str, Any]:
-        """As plain values, for the report."""
-        if self.found is None:
-            return {"verdict": self.verdict}
-        rounded = {name: round(value, 6) for name, value in asdict(self.found).items()}
-        return {"verdict": self.verdict, "held_out": rounded}
+    def rounded(self) -> HeldOut | None:
+        """What held-out rows say, for the report."""
+        return self.found and HeldOut(**{name: round(value, 6) for name, value in asdict(self.found).items()})

@@ -20,12 +20,13 @@ from spark_pufs.core.information.surrogate import SurrogateChoice, switching_thr
 from spark_pufs.core.soft.distillation import Teaching, soft_labels
 from spark_pufs.core.soft.grading import TaughtTeacher
 from spark_pufs.engines.base import Packer
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.information.greedy import Criterion, forward
 from spark_pufs.selectors.information.ranking import CMIM, JMI, MIM, MRMR, CountingOptions
 from spark_pufs.selectors.information.surrogates import record
 from spark_pufs.selectors.options import whole
-from spark_pufs.selectors.soft.distil import chance_warnings, teacher_details
+from spark_pufs.selectors.soft.distil import chance_warnings, teacher_summary
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, teacher_of
 from spark_pufs.table.counter import BY_GRADE, Counter
 from spark_pufs.table.pu_table import PUTable, pack, packer
@@ -80,7 +81,7 @@ def _ranked(criterion: type[MIM], task: Task) -> Outcome:
         errors,
         surrogate=record(SurrogateChoice("soft", switching_threshold(labels), why), labels),
         warnings=chance_warnings(teaching),
-        details={"sample": lesson.note, "teacher": teacher_details(teaching, lesson)},
+        findings=Findings(sample=lesson.note, teacher=teacher_summary(teaching, lesson)),
         summed=criterion.summed,
         beyond_chance=criterion.beyond_chance,
     )

@@ -194,8 +194,9 @@ def _chosen(split: Split, method: str, k: int, seed: int) -> tuple[list[str], di
     if method == "oracle":
         return _oracle(split, k, seed), {}, ""
     found = select_rows(split.train, split.labelled, split.y_train, method, k, seed)
-    facts = {key: float(found.details[key]) for key in ("unconverged",) if key in found.details}
-    return found.names, facts, found.details.get("choice", {}).get("method", "")
+    search, choice = found.findings.search, found.findings.choice
+    facts = {} if search is None or search.unconverged is None else {"unconverged": search.unconverged}
+    return found.names, facts, choice.method if choice else ""
 
 
 def _oracle(split: Split, k: int, seed: int) -> list[str]:

@@ -46,6 +46,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return result
 
 
+@pytest.fixture(autouse=True)
+def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process remembers the secrets of its configurations; one test does not know those of another."""
+    from spark_pufs.masking import hidden
+
+    monkeypatch.setattr(hidden, "_known", {})
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small local session; tests that use it carry the mark ``spark``."""

@@ -24,8 +24,8 @@ from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Work, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
-from spark_pufs.values import gist
 
 __all__ = ["LocalEngine"]
 

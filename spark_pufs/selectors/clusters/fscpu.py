@@ -40,12 +40,12 @@ from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
+from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 from spark_pufs.table.numbers import text_numbers
-from spark_pufs.values import gist
 
 __all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 

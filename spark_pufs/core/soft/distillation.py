@@ -21,6 +21,7 @@ __all__ = [
     "assumed_prior",
     "hidden_share",
     "known_or_soft",
+    "left_out",
     "soft_labels",
     "soft_offset",
     "taught",
@@ -72,10 +73,19 @@ def taught(
     fold = folds.lesson_fold(codes, labelled)
     for number in range(folds.count):
         test = fold == number
-        models.append(fit_fold(codes[:, ~test], labelled[~test], encoding, trees, seed + number))
-        if models[-1] is not None and test.any():
-            scores[:, test] = models[-1].scores(codes[:, test], encoding.layout)
+        scores[:, test], own = left_out(codes, labelled, test, encoding, trees, seed + number)
+        models.append(own)
     return teaching_of(scores, labelled), models
+
+
+def left_out(
+    codes: Codes, labelled: Bools, test: Bools, encoding: Encoding, trees: int, seed: int
+) -> tuple[Floats, FoldModels | None]:
+    """What models of all other rows say (M, m) of the m ``test`` rows, and the models; nothing where they are none."""
+    models = fit_fold(codes[:, ~test], labelled[~test], encoding, trees, seed)
+    if models is None or not test.any():
+        return np.zeros((len(MEMBERS), int(test.sum()))), models
+    return models.scores(codes[:, test], encoding.layout), models
 
 
 def assumed_prior(prior: float | Sequence[float] | None, labelled: int, rows: int) -> float:

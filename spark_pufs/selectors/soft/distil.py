@@ -24,7 +24,7 @@ from spark_pufs.selectors.soft.held_out import Judgement, held_out
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, shares, teach
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
 
-__all__ = ["METHODS", "DistilOptions", "chance_warnings", "in_units_of_best", "teacher_summary"]
+__all__ = ["METHODS", "DistilOptions", "in_units_of_best", "teacher_summary"]
 
 MOST_TRACED = 40  # features that a forward search orders where no number is asked for
 
@@ -92,16 +92,6 @@ def learn(shared: State, unit: State) -> State:
     soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
     report = core_report(shared["codes"], positive, teaching.target, soft, encoding, unit["k"], unit["seed"])
     return {"scores": report.scores, "strength": report.strength}
-
-
-def chance_warnings(teaching: Teaching) -> tuple[str, ...]:
-    """What to tell where all columns together do not tell labelled rows from the others."""
-    if teaching.knows:
-        return ()
-    return (
-        f"No better than chance: with all columns, held-out labelled rows are told from the others with an AUC of "
-        f"{teaching.auc:.2f} +- {teaching.error:.2f}, and 0.5 is chance. The ranking may be noise: label more rows.",
-    )
 
 
 def teacher_summary(teaching: Teaching, lesson: Lesson) -> TeacherSummary:

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
-from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, teaching_of
+from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, left_out, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.grading import TaughtTeacher
-from spark_pufs.core.soft.teacher import MEMBERS, FoldModels, fit_fold
+from spark_pufs.core.soft.teacher import MEMBERS, FoldModels
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
 from spark_pufs.types import LABELLED_POSITIVE, Bins, Layout
@@ -121,12 +121,9 @@ def teach_fold(shared: State, unit: State) -> State:
     folds = HashedFolds.of(codes, positive, unit["folds"], unit["seed"])
     test = folds.lesson_fold(codes, positive) == unit["fold"]
     encoding = Encoding.from_state(shared)
-    models = fit_fold(codes[:, ~test], positive[~test], encoding, unit["trees"], unit["seed"] + unit["fold"])
-    rows = np.flatnonzero(test)
-    if models is None:
-        return {"rows": rows, "scores": np.zeros((len(MEMBERS), len(rows)))}
-    kept = models.as_state() if unit["keep"] else {}
-    return {"rows": rows, "scores": models.scores(codes[:, rows], encoding.layout), **kept}
+    scores, models = left_out(codes, positive, test, encoding, unit["trees"], unit["seed"] + unit["fold"])
+    kept = models.as_state() if unit["keep"] and models is not None else {}
+    return {"rows": np.flatnonzero(test), "scores": scores, **kept}
 
 
 def fold_count(wanted: int, positives: int) -> int:

@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 __all__ = [
@@ -96,7 +97,7 @@ class Packer:
 class Blocks(Protocol):
     """Packed rows, kept near to hand until released."""
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State: ...
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held: ...
 
     def release(self) -> None: ...
 
@@ -104,7 +105,7 @@ class Blocks(Protocol):
 class Source(Protocol):
     """The raw rows of the chosen columns."""
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State: ...
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held: ...
 
     def pack(self, packer: Packer) -> Blocks: ...
 

@@ -17,9 +17,10 @@ from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Work, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
@@ -87,7 +88,7 @@ class LocalSource:
         self._label = label
         self._passes = passes
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         return _scan(kernel, self._batches(), what, self._passes)
 
     def pack(self, packer: Packer) -> LocalBlocks:
@@ -116,14 +117,14 @@ class LocalBlocks:
         self._blocks = blocks
         self._passes = passes
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State:
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         return _scan(kernel, iter(self._blocks), what, self._passes)
 
     def release(self) -> None:
         self._blocks = []
 
 
-def _scan(kernel: Kernel[Any], batches: Iterator[Any], what: str, passes: list[Pass]) -> State:
+def _scan(kernel: Kernel[Batch, Held], batches: Iterator[Batch], what: str, passes: list[Pass]) -> Held:
     began = time.perf_counter()
     state = kernel.start()
     for batch in batches:

@@ -11,8 +11,9 @@ import pyarrow as pa
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.engines.arrow_batches import raw_batch
 from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Work, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
@@ -97,7 +98,7 @@ class SparkSource:
         self._passes = passes
         self._cache = cache
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         began = time.perf_counter()
         with worker_errors():  # a table is scanned before anything else: this is where they show
             state = self._raw.reduce(kernel, what)

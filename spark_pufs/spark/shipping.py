@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from spark_pufs.core.counting.kernel import State, decode, encode
+from spark_pufs.core.search.kept_state import State, decode, encode
 from spark_pufs.spark.scan import single_thread
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import Field
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.errors import ConfigError, Fault, PufsError, Stopped, did_you_mean
 from spark_pufs.jobs.config import OutputConfig, Section, SparkConfig, resolved
 from spark_pufs.rundir.files import parquet

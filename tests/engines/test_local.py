@@ -6,7 +6,7 @@ import pandas as pd
 import sklearn.ensemble  # noqa: F401  (loads OpenMP)
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.engines.local import LocalEngine
 
 

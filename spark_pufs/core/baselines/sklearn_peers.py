@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 
 from spark_pufs.core.baselines.scored import canonical_order
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["forest_elimination", "lasso_weights"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.classifier import TREES, held_out_scores
 from spark_pufs.core.evidence.pu_scores import pu_auc
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["auc_of_masks", "held_out"]

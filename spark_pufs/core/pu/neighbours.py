@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 
 __all__ = ["blocks_of", "median_reach", "mutual_graph", "nearest", "nearest_block", "squared_distances"]
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.pu.neighbours import CHUNK_BYTES, squared_distances
+from spark_pufs.core.search.kept_state import State
 
 __all__ = [
     "Links",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from spark_pufs.core.counting.bins import code_numeric
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.types import Bins, Layout
 
 __all__ = ["FINE", "Encoding", "fine_bins", "fine_codes", "grouped"]

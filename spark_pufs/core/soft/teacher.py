@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from spark_pufs.core.counting.counts import level_sums
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.label_rate import delong
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.trees import grown
 from spark_pufs.types import Layout

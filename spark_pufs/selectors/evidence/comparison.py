@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.classifier import CLASSIFIERS, classifier_named
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.core.evidence.label_rate import PER_FOLD, estimate_rho
 from spark_pufs.core.evidence.pu_scores import Counts, score_counts
 from spark_pufs.core.evidence.stability import nogueira
+from spark_pufs.core.records import written
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import Standing, Standings
-from spark_pufs.findings.plain import written
 from spark_pufs.request import is_whole, options_read
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.evidence.trial import TrialSample, run_trials, trial_sample

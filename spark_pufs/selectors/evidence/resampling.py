@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import Stability, stability
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings.parts import StabilitySummary
 from spark_pufs.selectors.base import Task

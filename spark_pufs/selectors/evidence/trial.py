@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
 from spark_pufs.core.evidence.classifier import held_out_scores
 from spark_pufs.core.evidence.folds import half_of_each, pu_folds
 from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.schema import free_name
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.engines.base import InProcess
 from spark_pufs.errors import PufsError
 from spark_pufs.request import Request

@@ -18,7 +18,7 @@ from spark_pufs.core.baselines.laplacian_scores import cls, sselect
 from spark_pufs.core.baselines.rfs import rfs
 from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
 from spark_pufs.core.baselines.trace_ratio import semifs
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score

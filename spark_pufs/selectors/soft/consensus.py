@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import stability
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.core.soft.distillation import soft_labels, taught, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds

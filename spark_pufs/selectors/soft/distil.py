@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.core.soft.distillation import Teaching, soft_labels, teaching_of
 from spark_pufs.core.soft.encoding import Encoding, Floats
 from spark_pufs.core.soft.students import CORE_VIEWS, Report, core_report, ranks

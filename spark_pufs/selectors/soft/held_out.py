@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.core.soft.distillation import Teaching, soft_labels
 from spark_pufs.core.soft.encoding import Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds, code_hashes

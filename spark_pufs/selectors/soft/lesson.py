@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.scored import canonical_order
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
@@ -103,7 +104,7 @@ def _apart(value: Any, arrays: Arrays) -> Any:
             raise ValueError("an array holds Python objects")
         arrays.append(value)
         return len(arrays) - 1
-    return value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 @cache
@@ -129,11 +130,9 @@ class _Reader:
         """One value, checked against an annotation."""
         origin, inner = get_origin(kind), get_args(kind)
         if origin in (Union, UnionType):
-            if value is None and NoneType in inner:
-                return None
-            return self.value(next(one for one in inner if one is not NoneType), value, where)
-        if origin in (tuple, list):
-            return self._sequence(origin, inner[0], value, where)
+            return self._one_of(inner, value, where)
+        if origin in (tuple, list, Sequence):
+            return self._sequence(list if origin is list else tuple, inner[0], value, where)
         if origin in (Mapping, dict):
             return self._mapping(inner[1], value, where)
         if is_dataclass(kind):
@@ -141,6 +140,15 @@ class _Reader:
         if origin is np.ndarray and isinstance(value, int) and value < len(self.arrays):
             return self.arrays[value]
         return _scalar(kind, value, where)
+
+    def _one_of(self, kinds: tuple[Any, ...], value: Any, where: str) -> Any:
+        if value is None and NoneType in kinds:
+            return None
+        *others, last = (one for one in kinds if one is not NoneType)
+        for kind in others:
+            with suppress(ValueError):
+                return self.value(kind, value, where)
+        return self.value(last, value, where)
 
     def _record(self, kind: Any, value: Any, where: str) -> Any:
         if not isinstance(value, Mapping):

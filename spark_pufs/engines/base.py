@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -34,12 +34,16 @@ __all__ = [
     "NoKeeper",
     "Packer",
     "Pass",
+    "Result",
+    "Shared",
     "Source",
-    "Work",
+    "Unit",
     "record",
 ]
 
-Work = Callable[[State, State], State]
+Shared = TypeVar("Shared")
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
 InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
@@ -135,10 +139,13 @@ class Engine(Protocol):
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
         """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
 
-    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
         """``function(shared, unit)`` for every unit, side by side where there is room, in the order of ``units``.
 
-        The function is one of a module; it leaves its arguments as they are and draws random numbers by the unit only.
+        All three are records, dataclasses of arrays and plain values: they may have to travel. The function is one of a
+        module; it leaves its arguments as they are and draws random numbers by the unit only.
         """
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer: ...

@@ -11,6 +11,7 @@ from spark_pufs.core.counting.row_sample import (
     ALL,
     FirstSampleKernel,
     HeavyKernel,
+    LabelledRows,
     RowSample,
     SampledRows,
     SampleKernel,
@@ -52,6 +53,11 @@ class Rows:
     X: Floats
     label: NDArray[np.uint8]
     note: str
+
+    @property
+    def plain(self) -> LabelledRows:
+        """The rows alone, as they travel."""
+        return LabelledRows(self.X, self.label)
 
 
 def draw_rows(task: Task, most: int) -> Rows:

@@ -25,6 +25,7 @@ __all__ = [
     "HashCellKernel",
     "HashCounts",
     "HeavyKernel",
+    "LabelledRows",
     "RowSample",
     "SampleKernel",
     "SampledRows",
@@ -203,6 +204,14 @@ class FirstSampleKernel:
         X, labels, hashes = self.sample.wanted.read(batch)
         sample = self.sample.take(state.sample, X, labels, hashes)
         return FirstSample(sample, self._cells.take(state.cells, labels, hashes))
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows without weights: X (n, D) and ``label`` (n,) states."""
+
+    X: NDArray[np.float64]
+    label: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pandas as pd
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings import Findings
-from spark_pufs.masking import masked_texts
+from spark_pufs.masking.texts import masked_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -89,7 +89,7 @@ def prepare(engine: Engine, request: Request) -> Plan:
     """All that can be wrong is found here, before the work."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.drops_text, method.binning)
+    plan = inspect(engine, request, method.binning)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, request, limits)
 

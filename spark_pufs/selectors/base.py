@@ -142,9 +142,6 @@ class Method:
     run: Callable[[Task], Outcome]
     options_class: type[Options] = Options
     numeric_only: bool = False  # reads numbers: text columns come to it as numbers, one per level
-    drops_text: bool = (
-        False  # reads numbers, and its model holds no encoding: text columns are left out, and said first
-    )
     own_size: bool = False  # decides the number of features itself where none is asked for
     stepwise: bool = False  # a score is given the features chosen before
     makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told

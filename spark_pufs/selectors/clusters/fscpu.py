@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,12 @@ from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
+from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
-from spark_pufs.values import gist
+from spark_pufs.table.numbers import text_numbers
 
 __all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 
@@ -293,17 +294,18 @@ def count_clusters(
     sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight, scale=settings.scale)
     mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)], judge)
     names = tuple(task.table.names[i] for i in chosen)
-    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
+    text = {name: own for name, own in text_numbers(task.table, task.counter).items() if name in names}
+    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_), text)
     plan = task.table.plan
     # A source of the chosen columns alone: of a wide table the others need not be read.
-    source = task.engine.source(names, (), plan.schema.label)
-    counts = source.scan(VerdictKernel(model, tuple(range(len(names))), plan.states), "verdict").counts
+    source = task.engine.source(model.numeric, tuple(text), plan.schema.label)
+    counts = source.scan(VerdictKernel(model, plan.states), "verdict").counts
     positive = positive_clusters(counts[1:], counts[:1])[0]
     clusters = tuple(
         Cluster(int(size), int(labelled), bool(flag))
         for size, labelled, flag in zip(counts[0], counts[1], positive, strict=True)
     )
-    return clusters, ClusterModel(names, *cleaning.of(chosen), mixture, positive)
+    return clusters, replace(model, positive=positive)
 
 
 def _clustering(clusters: tuple[Cluster, ...], model: ClusterModel, sample_rows: int) -> Clustering:
@@ -366,7 +368,6 @@ METHODS = (
         _run(with_information=False),
         FscpuOptions,
         numeric_only=True,
-        drops_text=True,
         makes_clusters=True,
         trial_options={"generations": 6},
     ),
@@ -379,7 +380,6 @@ METHODS = (
         _run(with_information=True),
         FscpuOptions,
         numeric_only=True,
-        drops_text=True,
         makes_clusters=True,
     ),
 )

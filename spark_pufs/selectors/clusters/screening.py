@@ -46,7 +46,7 @@ def screen(information: Floats, must: tuple[int, ...], never: NDArray[np.bool_],
 
 
 def screened(task: Task, kept: Ints) -> Task:
-    """The same task on some of its features, all numeric."""
+    """The same task on some of its features."""
     names = tuple(task.table.names[i] for i in kept)
     return task_of(task, narrowed(task.table.plan, task.engine, names))
 

@@ -8,6 +8,7 @@ errors, selection frequencies and stability without further runs. A bag is one t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,24 @@ from spark_pufs.selectors.options import number, whole
 from spark_pufs.selectors.soft.distil import (
     MOST_TRACED,
     DistilOptions,
-    chance_warnings,
     in_units_of_best,
     teacher_summary,
+)
+from spark_pufs.selectors.soft.held_out import (
+    INNER_FOLDS,
+    TREES,
+    ColumnRanks,
+    HeldFold,
+    JudgedRows,
+    Judgement,
+    held_out,
+    without_fold,
 )
 from spark_pufs.selectors.soft.lesson import LessonRows, draw_lesson, fold_count
 
 __all__ = ["METHODS"]
 
+JUDGED_BAGS = 2  # of each fold that is held out
 LEAST_LABELLED = 4  # rows of a bag that are labelled, where there are as many
 
 
@@ -86,6 +97,11 @@ def _consensus(task: Task) -> Outcome:
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
+    task.note("judging the choice on held-out rows")
+    ranker = partial(rank_by_bags, float(options.share))
+    verdict = held_out(task, lesson, teaching, len(chosen), ranker) if options.judge else None
+    judgement = Judgement(teaching, verdict, len(chosen), len(scores))
+    strength = strength * judgement.better  # nothing of noise is relevant
     agreement = stability_summary(stability(masks), task.table.names)
     frequency = masks.mean(axis=0)
     return Outcome(
@@ -93,8 +109,14 @@ def _consensus(task: Task) -> Outcome:
         scores,
         errors,
         notes={i: f"chosen in {share:.0%} of {len(units)} bags" for i, share in enumerate(frequency.tolist())},
-        warnings=chance_warnings(teaching),
-        findings=Findings(sample=lesson.note, teacher=teacher_summary(teaching, lesson), stability=agreement),
+        warnings=judgement.warnings,
+        findings=Findings(
+            verdict=judgement.verdict,
+            held_out=judgement.rounded(),
+            sample=lesson.note,
+            teacher=teacher_summary(teaching, lesson),
+            stability=agreement,
+        ),
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=_bag_error(strength, options.share),
     )
@@ -133,6 +155,14 @@ def bag_views(shared: LessonRows, unit: Bag) -> BagViews:
     return BagViews(rank, report.strength.mean(axis=0), rows, teacher)
 
 
+def rank_by_bags(share: float, shared: JudgedRows, unit: HeldFold) -> ColumnRanks:
+    """What a few small bags of the rows outside one fold give."""
+    own = without_fold(shared, unit)
+    folds = fold_count(INNER_FOLDS, int(own.positive.sum()))
+    bags = [Bag(bag, folds, TREES, share, unit.k, unit.seed) for bag in range(JUDGED_BAGS)]
+    return ColumnRanks(np.mean([bag_views(own, one).rank for one in bags], axis=0))
+
+
 def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
     """Rows of a bag: the share of each label state, and a few labelled rows at least."""
     parts = []
@@ -152,6 +182,6 @@ METHODS = (
         "an answer with its errors and its stability; tables on which methods disagree",
         _consensus,
         ConsensusOptions,
-        trial_options={"bags": 2, "trees": 20, "folds": 3},
+        trial_options={"bags": 2, "trees": 20, "folds": 3, "judge": False},
     ),
 )

@@ -22,7 +22,7 @@ from spark_pufs.selectors.options import Options, flag, whole
 from spark_pufs.selectors.soft.held_out import Judgement, held_out
 from spark_pufs.selectors.soft.lesson import Lesson, LessonRows, draw_lesson, fold_count, shares, teach
 
-__all__ = ["METHODS", "DistilOptions", "chance_warnings", "in_units_of_best", "teacher_summary"]
+__all__ = ["METHODS", "DistilOptions", "in_units_of_best", "teacher_summary"]
 
 MOST_TRACED = 40  # features that a forward search orders where no number is asked for
 
@@ -102,16 +102,6 @@ def learn(shared: TaughtRows, unit: Asked) -> Report:
     teaching = teaching_of(shared.scores, positive)
     soft = soft_labels(teaching.target, positive, lesson.negative, lesson.hidden)
     return core_report(lesson.codes, positive, teaching.target, soft, lesson.encoding, unit.k, unit.seed)
-
-
-def chance_warnings(teaching: Teaching) -> tuple[str, ...]:
-    """What to tell where all columns together do not tell labelled rows from the others."""
-    if teaching.knows:
-        return ()
-    return (
-        f"No better than chance: with all columns, held-out labelled rows are told from the others with an AUC of "
-        f"{teaching.auc:.2f} +- {teaching.error:.2f}, and 0.5 is chance. The ranking may be noise: label more rows.",
-    )
 
 
 def teacher_summary(teaching: Teaching, lesson: Lesson) -> TeacherSummary:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -17,7 +18,17 @@ from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.soft.lesson import Lesson, LessonRows
 from spark_pufs.types import LABELLED_NEGATIVE, UNLABELLED
 
-__all__ = ["NOISE", "Judgement", "held_out"]
+__all__ = [
+    "INNER_FOLDS",
+    "NOISE",
+    "TREES",
+    "ColumnRanks",
+    "HeldFold",
+    "JudgedRows",
+    "Judgement",
+    "held_out",
+    "without_fold",
+]
 
 FOLDS, INNER_FOLDS, TREES = 3, 3, 20  # the folds only have to tell a good choice from a bad one
 MOST_ROWS = 4_000
@@ -60,18 +71,25 @@ class HeldScores:
     every: Floats
 
 
-def held_out(task: Task, lesson: Lesson, teaching: Teaching, chosen: int) -> HeldOut | None:
-    """The way of ``distil`` with so many features on rows it did not see; None where too few rows are labelled.
+Ranker = Callable[[JudgedRows, HeldFold], ColumnRanks]
+
+
+def held_out(
+    task: Task, lesson: Lesson, teaching: Teaching, chosen: int, ranker: Ranker | None = None
+) -> HeldOut | None:
+    """A method's way with so many features on rows it did not see; None where too few rows are labelled.
 
     Every fold is left out in turn: columns are ranked without it, and models that learn the label from the columns
-    chosen then, and from all columns, score its rows.
+    chosen then, and from all columns, score its rows. ``ranker`` gives the ``rank`` (D,) of the columns without a fold
+    as the method would; that of ``distil`` where none is named.
     """
     if int(lesson.positive.sum()) < LEAST_LABELLED or not 0 < chosen < len(lesson.place):
         return None
     rows = _some(lesson)
     shared = JudgedRows(lesson.rows(), rows)
     units = [HeldFold(number, task.request.seed % 2**31, chosen) for number in range(FOLDS)]
-    ranks = [lesson.by_feature(one.rank) for one in task.engine.each(rank_without, shared, units, ColumnRanks)]
+    found_ranks = task.engine.each(ranker or rank_without, shared, units, ColumnRanks)
+    ranks = [lesson.by_feature(one.rank) for one in found_ranks]
     picks = [by_score(rank, task.limits)[:chosen] for rank in ranks]
     place = np.argsort(lesson.place)
     tests = [replace(one, columns=np.sort(place[pick])) for one, pick in zip(units, picks, strict=True)]
@@ -100,6 +118,13 @@ def _fold(shared: JudgedRows, unit: HeldFold) -> tuple[Codes, Bools, Bools]:
     positive = shared.lesson.positive[shared.rows]
     folds = HashedFolds.of(codes, positive, FOLDS, unit.seed + 17)
     return codes, positive, folds.lesson_fold(codes, positive) == unit.fold
+
+
+def without_fold(shared: JudgedRows, unit: HeldFold) -> LessonRows:
+    """The rows outside one fold, for methods that work on the rows of a lesson."""
+    codes, _, test = _fold(shared, unit)
+    label = shared.lesson.label[shared.rows]
+    return replace(shared.lesson, codes=np.ascontiguousarray(codes[:, ~test]), label=label[~test])
 
 
 def rank_without(shared: JudgedRows, unit: HeldFold) -> ColumnRanks:

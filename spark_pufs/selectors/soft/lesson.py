@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.row_sample import spread
-from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, teaching_of
+from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, left_out, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.grading import TaughtTeacher
-from spark_pufs.core.soft.teacher import FoldModels, fit_fold
+from spark_pufs.core.soft.teacher import MEMBERS, FoldModels
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, Bins, Layout
@@ -56,7 +56,7 @@ class FoldUnit:
 
 @dataclass(frozen=True)
 class FoldScores:
-    """What models of all other folds say (3, m) of the ``rows`` (m,) of one fold, and the models if wanted."""
+    """What models of all other folds say (M, m) of the ``rows`` (m,) of one fold, and the models if wanted."""
 
     rows: NDArray[np.intp]
     scores: Floats
@@ -146,7 +146,7 @@ def _seed(task: Task) -> int:
 
 
 def _teaching(lesson: Lesson, found: list[FoldScores]) -> Teaching:
-    scores = np.zeros((3, lesson.codes.shape[1]))
+    scores = np.zeros((len(MEMBERS), lesson.codes.shape[1]))
     for one in found:
         scores[:, one.rows] = one.scores
     return teaching_of(scores, lesson.positive)
@@ -154,14 +154,11 @@ def _teaching(lesson: Lesson, found: list[FoldScores]) -> Teaching:
 
 def teach_fold(shared: LessonRows, unit: FoldUnit) -> FoldScores:
     """Fit models to the rows outside one fold, and let them judge its rows."""
-    codes, positive, encoding = shared.codes, shared.positive, shared.encoding
+    codes, positive = shared.codes, shared.positive
     folds = HashedFolds.of(codes, positive, unit.folds, unit.seed)
     test = folds.lesson_fold(codes, positive) == unit.fold
-    models = fit_fold(codes[:, ~test], positive[~test], encoding, unit.trees, unit.seed + unit.fold)
-    rows = np.flatnonzero(test)
-    if models is None:
-        return FoldScores(rows, np.zeros((3, len(rows))))
-    return FoldScores(rows, models.scores(codes[:, rows], encoding.layout), models if unit.keep else None)
+    scores, models = left_out(codes, positive, test, shared.encoding, unit.trees, unit.seed + unit.fold)
+    return FoldScores(np.flatnonzero(test), scores, models if unit.keep else None)
 
 
 def fold_count(wanted: int, positives: int) -> int:

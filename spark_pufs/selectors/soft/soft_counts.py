@@ -26,7 +26,8 @@ from spark_pufs.selectors.information.greedy import Criterion, forward
 from spark_pufs.selectors.information.ranking import CMIM, JMI, MIM, MRMR, CountingOptions
 from spark_pufs.selectors.information.surrogates import record
 from spark_pufs.selectors.options import whole
-from spark_pufs.selectors.soft.distil import chance_warnings, teacher_summary
+from spark_pufs.selectors.soft.distil import teacher_summary
+from spark_pufs.selectors.soft.held_out import Judgement
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, teacher_of
 from spark_pufs.table.counter import BY_GRADE, Counter
 from spark_pufs.table.pu_table import PUTable, pack, packer
@@ -73,6 +74,7 @@ def _ranked(criterion: type[MIM], task: Task) -> Outcome:
         chosen, scores, errors = forward(judge, counter, task.limits)
     finally:
         table.blocks.release()
+    judgement = Judgement(teaching, None, len(chosen), len(scores))
     labels = task.table.plan.labels
     why = f"Unlabelled rows count by the teacher's posterior, {lesson.hidden:.3g} on average."
     return Outcome(
@@ -80,8 +82,8 @@ def _ranked(criterion: type[MIM], task: Task) -> Outcome:
         scores,
         errors,
         surrogate=record(SurrogateChoice("soft", switching_threshold(labels), why), labels),
-        warnings=chance_warnings(teaching),
-        findings=Findings(sample=lesson.note, teacher=teacher_summary(teaching, lesson)),
+        warnings=judgement.warnings,
+        findings=Findings(verdict=judgement.verdict, sample=lesson.note, teacher=teacher_summary(teaching, lesson)),
         summed=criterion.summed,
         beyond_chance=criterion.beyond_chance,
     )

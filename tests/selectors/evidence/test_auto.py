@@ -87,11 +87,9 @@ def test_hidden_classes_and_names_play_no_part() -> None:
     assert [place[name] for name in select(frame, k=8).names] == [int(n[1:]) for n in select(blank, k=8).names]
 
 
-def test_text_features_are_left_to_methods_that_read_them() -> None:
+def test_text_features_are_seen_by_every_method() -> None:
     frame = narrow(6, 2).assign(word=lambda t: np.where(t["label"] == 1, "yes", "no"))
-    found = select(frame, k=5, methods=["fscpu"])
-    assert "word" not in found.names
-    assert next(f.notes for f in found.features if f.name == "word") == "text, and fscpu reads numbers"
+    assert "word" in select(frame, k=5, methods=["fscpu"]).names
     assert "word" in select(frame, k=5, methods=["semi-mim"]).names
     assert "word" in select(frame, k=5, methods=["lasso"]).names
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from spark_pufs import PufsWarning, Selection, select
+from spark_pufs.selectors.soft.held_out import NOISE
 
 ROWS = 1_500
 
@@ -84,6 +85,36 @@ def test_consensus_brings_its_errors_and_its_stability() -> None:
     assert found.details["stability"]["runs"] == 4
     assert all(f.standard_error >= 0 for f in found.features)
     assert "of 4 bags" in found.features[0].notes
+
+
+def test_consensus_is_judged_on_held_out_rows() -> None:
+    found = select(flows(), label="label", method="consensus", k=2, bags=3, trees=10)
+    assert str(found).startswith("Better than chance: held-out AUC 0.")
+    assert "with 2 of 7 columns" in found.verdict
+    plain = select(flows(), label="label", method="consensus", k=2, bags=3, trees=10, judge=False)
+    assert "held_out" not in plain.details
+    assert plain.features == found.features
+
+
+def test_consensus_says_so_where_the_choice_is_too_small() -> None:
+    rng = np.random.default_rng(6)
+    y = rng.random(ROWS) < 0.2
+    frame = pd.DataFrame(rng.normal(size=(ROWS, 12)) + y[:, None], columns=list("abcdefghijkl"))
+    label = (y & (rng.random(ROWS) < 0.3)).astype(int)
+    found = select(frame.assign(label=label), label="label", method="consensus", k=1, bags=3, trees=10)
+    assert any(warning.startswith("Worse than all 12 columns by 0.") for warning in found.warnings)
+
+
+@pytest.mark.parametrize("method", ["distil", "consensus", "soft-jmi", "soft-mim", "soft-cmim", "soft-mrmr"])
+def test_one_wording_where_nothing_is_told(method: str) -> None:
+    rng = np.random.default_rng(5)
+    noise = pd.DataFrame(rng.normal(size=(800, 6)), columns=list("abcdef")).assign(label=(np.arange(800) < 30) * 1)
+    found = select(noise, label="label", method=method, k=2)
+    assert found.verdict.startswith("No better than chance: held-out AUC 0.")
+    assert NOISE in found.warnings
+    assert str(found).splitlines()[0] == found.verdict
+    if method in ("distil", "consensus"):
+        assert found.table()["relevance"].max() == 0
 
 
 def test_a_few_labels_are_enough_to_be_told() -> None:

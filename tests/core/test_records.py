@@ -63,6 +63,21 @@ def test_a_record_like_another(values: np.ndarray, name: str) -> None:
     np.testing.assert_array_equal(found.values, values)
 
 
+def test_keys_that_look_like_the_mark_of_an_array_survive() -> None:
+    counts = {"\0": 1, "\0\0a": 2, "array": 3}
+    whole = Whole(Part(np.arange(2)), (), counts, ())
+    assert from_bytes(Whole, to_bytes(whole)).counts == counts
+    assert written(counts) == counts
+
+
+def test_annotations_that_cannot_be_read_do_not_matter_to_arrays_and_plain_values() -> None:
+    names: dict[str, object] = {"dataclass": dataclass}
+    exec("@dataclass\nclass Odd:\n    values: 'Unknown'\n    name: 'str' = ''\n", names)
+    odd: type = names["Odd"]  # type: ignore[assignment]
+    found = from_bytes(odd, to_bytes(odd(np.arange(3), "n")))
+    assert (found.values.tolist(), found.name) == ([0, 1, 2], "n")
+
+
 def test_infinities_and_nan_survive() -> None:
     low = np.array([np.inf, -np.inf, np.nan, -0.0])
     assert from_bytes(Part, to_bytes(Part(low))).values.tobytes() == low.tobytes()
@@ -81,7 +96,11 @@ def test_objects_are_refused() -> None:
 def test_a_file_that_would_run_code_is_refused() -> None:
     file = io.BytesIO()
     np.savez(
-        file, **{"0": np.array([{"any": "object"}], dtype=object), "json": np.frombuffer(b'{"values": 0}', np.uint8)}
+        file,
+        **{
+            "0": np.array([{"any": "object"}], dtype=object),
+            "json": np.frombuffer(b'{"values": {"\\u0000": "0"}}', np.uint8),
+        },
     )
     with pytest.raises(ValueError, match="allow_pickle"):
         from_bytes(Part, file.getvalue())

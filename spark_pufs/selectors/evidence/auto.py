@@ -30,7 +30,7 @@ from spark_pufs.selectors.evidence.comparison import (
     trial_bounds,
 )
 from spark_pufs.selectors.evidence.sizes import sized
-from spark_pufs.selectors.evidence.trial import ALL, TrialSample, run_trials
+from spark_pufs.selectors.evidence.trial import ALL, Trial, TrialSample, run_trials
 from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
 
@@ -81,9 +81,8 @@ def _auto(task: Task) -> Outcome:
 def _far_beyond_chance(task: Task, sample: TrialSample) -> bool:
     """Whether clusters on columns drawn blindly gather labelled rows of the sample many times as chance would."""
     k, budget = trial_bounds(task)
-    unit = {"method": CLUSTERING, "options": _BLIND, "k": k, "budget": budget}
-    found = run_trials(task, sample, [unit])[0]
-    return found.get("check_before") == "holds" and float(found["gathered_before"]) >= FAR
+    found = run_trials(task, sample, [Trial(CLUSTERING, _BLIND, k, budget, fold=None)])[0]
+    return found.gathered is not None and found.gathered >= FAR
 
 
 def _named(names: Sequence[str]) -> list[Method]:

@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pandas.api import types as kinds
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Kernel, State
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Work, record
@@ -68,8 +68,8 @@ class LocalEngine:
 
     def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
         # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
-        threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
-        with threadpool_limits(1), threads as pool:
+        threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=single_thread)
+        with undisturbed(), threads as pool:
             return list(pool.map(partial(function, shared), units))
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:

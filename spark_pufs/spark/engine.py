@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.likely import likely_rows
+from spark_pufs.spark.own_session import in_own_session
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
 from spark_pufs.spark.versions import no_answer
@@ -46,10 +48,15 @@ class SparkEngine:
 
     def __init__(self, frame: DataFrame, cache: bool = True) -> None:
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
-        self._frame = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
+        self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
         self._cache = cache
         self.passes: list[Pass] = []
         self._rows: list[int] = []  # of the table, once a pass has counted them
+
+    @cached_property
+    def _frame(self) -> DataFrame:
+        """The table to work on."""
+        return in_own_session(self._theirs)
 
     def columns(self) -> list[Column]:
         return [Column(name, _kind(type_), type_) for name, type_ in self._types]
@@ -74,7 +81,7 @@ class SparkEngine:
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}
-        rows = self._frame.selectExpr(
+        rows = self._theirs.selectExpr(  # a table for the user, in the session of the user
             *[f"c{position[name]}" for name in keep], *self._columns(model.names, [], rule.column)
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")

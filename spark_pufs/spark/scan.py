@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager
 from functools import reduce as fold
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from spark_pufs.core.counting.kernel import Kernel, State, decode, encode
+from spark_pufs.core.process_state import undisturbed
+from spark_pufs.spark.own_session import is_connect, setting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,10 +34,10 @@ def reduce(frame: DataFrame, reader: Reader, kernel: Kernel[Any], count: int | N
 
 def _partial(reader: Reader, kernel: Kernel[Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        single_thread()
-        state = kernel.start()
-        for batch in reader(batches):
-            state = kernel.add(state, batch)
+        with undisturbed():
+            state = kernel.start()
+            for batch in reader(batches):
+                state = kernel.add(state, batch)
         yield _row(state)
 
     return run
@@ -52,16 +53,6 @@ def _join(kernel: Kernel[Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[
 
 def _row(state: State) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([encode(state)], pa.binary())], ["state"])
-
-
-@lru_cache(maxsize=1)
-def single_thread() -> None:
-    """One BLAS thread in this worker, set once: Spark already runs one task per core."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return  # then OMP_NUM_THREADS rules, which Spark sets to spark.task.cpus
-    threadpool_limits(1)
 
 
 def partitions(frame: DataFrame) -> int | None:
@@ -83,21 +74,6 @@ def slots(spark: SparkSession) -> int:
 def one_machine(spark: SparkSession) -> bool:
     """Whether the driver's own cores are all there is; Spark Connect does not tell."""
     return not is_connect(spark) and str(spark.sparkContext.master).startswith("local")
-
-
-def is_connect(spark: SparkSession) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")
-
-
-@contextmanager
-def setting(spark: SparkSession, name: str, value: int) -> Iterator[None]:
-    """A setting for what is planned inside; the session's own value comes back after."""
-    before = spark.conf.get(name)
-    spark.conf.set(name, str(value))
-    try:
-        yield
-    finally:
-        spark.conf.set(name, str(before))
 
 
 def at_most(spark: SparkSession, name: str, value: int) -> AbstractContextManager[None]:

@@ -52,15 +52,13 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
         remote = SparkSession.builder.remote(os.environ.get("SPARK_REMOTE", master))
         return _checked(_configured(remote, conf).getOrCreate())
     check_java()
-    # Workers run `python3` from the PATH unless told: that one may lack our packages.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = _configured(SparkSession.builder.master(master).appName("spark-pufs"), {**SETTINGS, **conf})
-    with _stderr_to_file() as noise:
+    alike = master.startswith("local") and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    with _same_python(), _stderr_to_file() as noise:
         try:
             session = builder.getOrCreate()
         except Exception as error:  # py4j and pyspark raise many kinds; all mean that no session came up
             raise EnvironmentFault(_no_session(master, error, noise)) from error
-    alike = master.startswith("local") and os.environ["PYSPARK_PYTHON"] == sys.executable
     return session if alike else _checked(session)
 
 
@@ -102,19 +100,39 @@ def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> Spark
 
 
 @contextmanager
+def _same_python() -> Iterator[None]:
+    """Workers run `python3` from the PATH unless told, which may lack our packages; a session asks when it starts."""
+    told = "PYSPARK_PYTHON" in os.environ
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        yield
+    finally:
+        if not told:
+            del os.environ["PYSPARK_PYTHON"]
+
+
+@contextmanager
 def _stderr_to_file() -> Iterator[Path]:
-    """What the JVM says while it starts, and later, goes to a file: it inherits our standard error when it starts."""
-    noise = Path(tempfile.gettempdir(), f"spark-pufs-{os.getpid()}.spark.log")
+    """What the JVM says while it starts, and later, goes to a file: it inherits our standard error when it starts.
+
+    The file loses its name once Java is up, so that it goes with Java however that ends; who asks for debug messages
+    is told of it and finds it, and so is who gets no session.
+    """
+    descriptor, name = tempfile.mkstemp(prefix="spark-pufs-", suffix=".spark.log")
+    noise = Path(name)
     sys.stderr.flush()
     kept = os.dup(2)
-    with noise.open("ab") as file:
-        os.dup2(file.fileno(), 2)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
     try:
         yield noise
     finally:
         os.dup2(kept, 2)
         os.close(kept)
+    if log.isEnabledFor(logging.DEBUG):
         log.debug("Spark's own messages are in %s", noise)
+    else:
+        noise.unlink()
 
 
 def _no_session(master: str, error: Exception, noise: Path) -> Fault:

@@ -5,12 +5,11 @@ Each is ``kernel(shared, unit)`` for one task: ``shared`` has X (n, D) scaled to
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.process_state import without_warnings
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["forest_elimination", "lasso_weights"]
@@ -20,13 +19,11 @@ MOST_STEPS, TOLERANCE = 10_000, 1e-8
 
 def lasso_weights(shared: State, unit: State) -> State:
     """Weights (D,) of an L1-penalised least-squares fit of the label; unit: ``alpha``."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import Lasso
 
     # A tighter tolerance than the default: the order of the columns must not matter.
-    model = Lasso(alpha=unit["alpha"], max_iter=MOST_STEPS, tol=TOLERANCE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # told by ``converged``
+    model = Lasso(alpha=unit["alpha"], max_iter=MOST_STEPS, tol=TOLERANCE, random_state=0)
+    with without_warnings():  # of convergence, told by ``converged``
         model.fit(shared["X"], (shared["label"] == LABELLED_POSITIVE).astype(np.float64))
     return {"weight": model.coef_, "converged": bool(model.n_iter_ < MOST_STEPS)}
 

@@ -8,6 +8,7 @@ import click
 
 from spark_pufs.api import diff as diff_of
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.rundir.atomic import write_file
 
 __all__ = ["diff"]
 
@@ -32,7 +33,8 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
 
 def _write(path: Path, text: str) -> None:
     try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
+        write_file(path, text.encode())
+    except (OSError, ValueError) as error:  # ValueError: NUL in the path
+        why = getattr(error, "strerror", None) or error
         fix = "Name a file in a folder that is there and may be written."
-        raise ConfigError(Fault(f"Page '{path}'", f"cannot be written: {error.strerror}", fix)) from error
+        raise ConfigError(Fault(f"Page '{path}'", f"cannot be written: {why}", fix)) from error

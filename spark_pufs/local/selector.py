@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spark_pufs.core.schema import free_name
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import DataError, Fault, warn
+from spark_pufs.errors import DataError, Fault, PufsError, warn
 from spark_pufs.request import Binning, Copies, Missing, Prior, Request
 from spark_pufs.run.execution import select_with
 from spark_pufs.types import LabelRule
@@ -91,9 +92,10 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:
         """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled."""
-        features = self._features(X)
-        labels = _labels(y)
-        check_consistent_length(features, labels)
+        with _as_data_errors():
+            features = self._features(X)
+            labels = _labels(y)
+            check_consistent_length(features, labels)
         column = free_name("label", features.columns)
         table = features.copy(deep=False)
         table[column] = labels
@@ -134,6 +136,18 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+@contextmanager
+def _as_data_errors() -> Iterator[None]:
+    """What scikit-learn finds wrong with arrays, as one of our errors, which are ValueErrors like its own."""
+    try:
+        yield
+    except PufsError:
+        raise
+    except ValueError as error:
+        fix = "Give X (n, D) as numbers or a DataFrame whose columns have different names, and y (n,)."
+        raise DataError(Fault("Arrays X and y", " ".join(str(error).split()).rstrip("."), fix)) from error
 
 
 def _labels(y: Any) -> Any:

@@ -19,16 +19,17 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from typing import Any
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 import spark_pufs
-from support.fuzz_doors import DOORS, Door, checked, example, spark_doors
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+doors_of_tests = import_module("support.fuzz_doors")
 
 ROUND = 25  # cases of one door before the next
 
@@ -41,7 +42,7 @@ def place_of(error: BaseException) -> str:
     return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
 
 
-def round_of(door: Door, folder: Path, number: int, counts: Counter[str], faults: dict[str, str]) -> None:
+def round_of(door: Any, folder: Path, number: int, counts: Counter[str], faults: dict[str, str]) -> None:
     """Some cases of one door."""
 
     @seed(number)
@@ -56,7 +57,7 @@ def round_of(door: Door, folder: Path, number: int, counts: Counter[str], faults
     def tried(data: Any) -> None:
         case = data.draw(door.cases)
         try:
-            counts["refused" if checked(door, case, folder) != "answer" else "answered"] += 1
+            counts["refused" if doors_of_tests.checked(door, case, folder) != "answer" else "answered"] += 1
         except Exception as error:
             counts["faults"] += 1
             where = f"{door.name}: {place_of(error)}"
@@ -74,7 +75,9 @@ def main() -> int:
     parser.add_argument("--door", help="one door only")
     parser.add_argument("--spark", action="store_true", help="the doors of a Spark session")
     arguments = parser.parse_args()
-    spark_pufs.compare(example(), label="label", methods=["k-best"], k=1, folds=2, repeats=1)  # loads libraries
+    spark_pufs.compare(
+        doors_of_tests.example(), label="label", methods=["k-best"], k=1, folds=2, repeats=1
+    )  # loads libraries
     warnings.simplefilter("ignore")
     counts: dict[str, Counter[str]] = {}
     faults: dict[str, str] = {}
@@ -82,7 +85,7 @@ def main() -> int:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (root / "temporary").mkdir()
         tempfile.tempdir = str(root / "temporary")
-        doors = spark_doors(_session()) if arguments.spark else DOORS
+        doors = doors_of_tests.spark_doors(_session()) if arguments.spark else doors_of_tests.DOORS
         doors = tuple(door for door in doors if arguments.door in (None, door.name))
         rng, ends = random.Random(arguments.seed), time.process_time() + 60 * arguments.minutes
         until = time.time() + 60 * arguments.minutes * (1 if arguments.spark else 10)  # Java's CPU time is not ours

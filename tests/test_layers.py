@@ -20,7 +20,7 @@ LAYERS = [
     {"errors", "version"},
     {"types"},
     {"core"},
-    {"request"},
+    {"findings", "request"},
     {"engines"},
     {"table"},
     {"selectors"},

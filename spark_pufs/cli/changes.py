@@ -1,16 +1,19 @@
-"""`spark-pufs diff`: what changed between two runs."""
+"""`spark-pufs diff` and `spark-pufs history`: what changed between two runs, and over all runs of a directory."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from spark_pufs.api import diff as diff_of
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.history.timeline import timeline
+from spark_pufs.report.timeline_page import GENERATOR
 from spark_pufs.rundir.atomic import write_file
 
-__all__ = ["diff"]
+__all__ = ["diff", "history"]
 
 
 @click.command()
@@ -31,10 +34,40 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
     context.exit(found.exit_code)
 
 
+@click.command()
+@click.argument("runs")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--html", type=click.Path(path_type=Path), help="Where the page goes; by default history.html in RUNS.")
+def history(runs: str, as_json: bool, html: Path | None) -> None:
+    """All finished selections below the directory RUNS over time: features, labels, drift and alarms, as one page."""
+    found = timeline(runs)
+    page = html or (None if "://" in runs else Path(runs).expanduser() / "history.html")
+    if page is not None:
+        _check_ours(page)
+        _write(page, found.to_html(_way(page, runs)))
+    click.echo(found.to_json() if as_json else str(found))
+    if page is not None and not as_json:
+        click.echo(f"page: {page}")
+
+
+def _way(page: Path, runs: str) -> str:
+    """From the page to the directory of the runs, for links."""
+    if "://" in runs:
+        return runs.rstrip("/")
+    return Path(os.path.relpath(Path(runs).expanduser().resolve(), page.resolve().parent)).as_posix()
+
+
+def _check_ours(page: Path) -> None:
+    """Refuse to replace a file that is no page of ours."""
+    if page.is_file() and GENERATOR.encode() not in page.read_bytes()[:2000]:
+        fix = "Name another file with --html."
+        raise ConfigError(Fault(f"Page '{page}'", "is there already and was not written by spark-pufs history", fix))
+
+
 def _write(path: Path, text: str) -> None:
     try:
-        write_file(path, text.encode())
+        write_file(path.expanduser(), text.encode())
     except (OSError, ValueError) as error:  # ValueError: NUL in the path
-        why = getattr(error, "strerror", None) or error
         fix = "Name a file in a folder that is there and may be written."
+        why = getattr(error, "strerror", None) or error
         raise ConfigError(Fault(f"Page '{path}'", f"cannot be written: {why}", fix)) from error

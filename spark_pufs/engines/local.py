@@ -24,8 +24,8 @@ from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Work, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
-from spark_pufs.values import gist
 
 __all__ = ["LocalEngine"]
 
@@ -58,10 +58,11 @@ class LocalEngine:
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
         frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
-        X = np.column_stack([_numbers(frame[name]) for name in model.names])
-        rows = raw_batch(pa.array(X.ravel()), len(model.names), [], _text(frame[rule.column]))
+        X = np.column_stack([np.empty((len(frame), 0)), *(_numbers(frame[name]) for name in model.numeric)])
+        text = [_text(frame[name]) for name in model.text]
+        rows = raw_batch(pa.array(X.ravel()), len(model.numeric), text, _text(frame[rule.column]))
         states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
-        cluster = model.clusters(rows.numeric)
+        cluster = model.clusters(model.numbers(rows))
         likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
         found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
         return found

@@ -147,7 +147,8 @@ def _as_data_errors() -> Iterator[None]:
         raise
     except ValueError as error:
         fix = "Give X (n, D) as numbers or a DataFrame whose columns have different names, and y (n,)."
-        raise DataError(Fault("Arrays X and y", " ".join(str(error).split()).rstrip("."), fix)) from error
+        found = f"cannot be used: {' '.join(str(error).split()).rstrip('.')}"
+        raise DataError(Fault("Arrays X and y", found, fix)) from error
 
 
 def _labels(y: Any) -> Any:

@@ -82,7 +82,7 @@ class SparkEngine:
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}
         rows = self._theirs.selectExpr(  # a table for the user, in the session of the user
-            *[f"c{position[name]}" for name in keep], *self._columns(model.names, [], rule.column)
+            *[f"c{position[name]}" for name in keep], *self._columns(model.numeric, tuple(model.text), rule.column)
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
 

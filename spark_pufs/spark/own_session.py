@@ -74,10 +74,11 @@ def _over_connect(frame: DataFrame) -> DataFrame:
     from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
 
     theirs: Any = frame
+    schema = theirs.schema  # a server knows of a session once it was asked something
     own = theirs.sparkSession.cloneSession()
     finalize(own, _release, own.client).atexit = False  # the server forgets what is left when we are gone
     moved = ConnectFrame(theirs._plan, own)
-    if moved.schema != theirs.schema:  # also asks the server whether it knows all of the plan there
+    if moved.schema != schema:  # also asks the server whether it knows all of the plan there
         return frame
     _ours.add(own)
     return moved
@@ -93,9 +94,13 @@ def _release(client: Any) -> None:
 
 def _refusals() -> tuple[type[Exception], ...]:
     """What tells that sessions are not copied here."""
-    own = (AttributeError, TypeError, *spark_errors())
-    try:
+    found: tuple[type[Exception], ...] = (AttributeError, TypeError, *spark_errors())
+    with suppress(ImportError):  # the Connect client alone has no py4j
         from py4j.protocol import Py4JError
-    except ImportError:  # the Connect client alone
-        return own
-    return (*own, Py4JError)
+
+        found += (Py4JError,)
+    with suppress(ImportError):  # and classic Spark no gRPC
+        from grpc import RpcError
+
+        found += (RpcError,)
+    return found

@@ -20,6 +20,8 @@ from pydantic import Field
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.errors import ConfigError, Fault, PufsError, Stopped, did_you_mean
 from spark_pufs.jobs.config import OutputConfig, Section, SparkConfig, resolved
+from spark_pufs.masking.hidden import revealed
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import MANIFEST, RunFolder
 from spark_pufs.rundir.lock import held
@@ -78,7 +80,7 @@ def run_reproduce(config: ReproduceConfig, note: Note = lambda what: None) -> st
     for message in absent:
         note(message)
     units = [(study.name, unit) for study in studies for unit in study.units()]
-    folder = RunFolder(config.output.path)
+    folder = RunFolder(config.output.path.given)
     with held(folder):
         return _reproduce(config, studies, units, folder, note, absent)
 
@@ -173,7 +175,7 @@ class UnitRunner:
 
 def _failure(unit: Unit, error: Exception) -> Row:
     named = {name: value for name, value in unit.items() if name in COLUMNS}
-    text = str(error) if isinstance(error, PufsError) else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, PufsError) else f"{type(error).__name__}: {gist(error)}"
     return {**named, "measure": ERROR, "message": " ".join(text.split())}
 
 
@@ -189,7 +191,7 @@ def _work(
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
-    spark = open_session(config.spark.master, config.spark.conf)
+    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
     began, done = time.perf_counter(), 0
     for wave in _waves(waiting, config.run.wave * slots(spark)):
         kept.add(_run_wave(spark, studies, wave))

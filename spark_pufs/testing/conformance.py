@@ -62,7 +62,9 @@ def ranks_all_features(subject: Subject) -> None:
     left = [(-f.score, NAMES.index(f.name)) for f in found.features if not f.selected]
     require(left == sorted(left), "others by score, ties in the order of the columns", left)
     require(found.method == subject.method.name, "the method's name", found.method)
-    require(not subject.method.makes_clusters or "model" in found.details, "a cluster model in the details")
+    clustering = found.findings.clustering
+    told = clustering is not None and clustering.model is not None
+    require(told or not subject.method.makes_clusters, "a cluster model in the findings")
 
 
 def chooses_as_many_as_asked_for(subject: Subject) -> None:
@@ -153,9 +155,9 @@ def bears_a_column_a_third_infinite(subject: Subject) -> None:
     days = pd.Series(np.arange(150) % 40, dtype=float).mask(np.arange(150) % 3 == 0, np.inf)
     found = subject.run(example_table().assign(days=days), must=["days"], k=3, binning="equal-frequency")
     _finite(found)
-    levels = next(one["levels"] for one in found.details["distributions"] if one["name"] == "days")
-    rows = sum(levels[-1][key] for key in ("labelled", "unlabelled", "negative"))
-    require((levels[-1]["level"], rows) == ("infinite", 50), "a level of infinities", levels[-1])
+    levels = next(one.levels for one in found.findings.features.distributions or () if one.name == "days")
+    rows = levels[-1].labelled + levels[-1].unlabelled + levels[-1].negative
+    require((levels[-1].level, rows) == ("infinite", 50), "a level of infinities", levels[-1])
 
 
 def keeps_must_and_never(subject: Subject) -> None:

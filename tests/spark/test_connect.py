@@ -52,6 +52,7 @@ def test_same_answers_as_in_process(tmp_path: Path) -> None:
     table = pd.DataFrame(data.X, columns=data.names).assign(label=data.s.astype(int), row=range(500))
     table.to_parquet(tmp_path / "table.parquet")
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment["SPARK_TESTING"] = "1"  # any free port: others may run a server too
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "table.parquet"), json.dumps(CALLS)],
         capture_output=True,

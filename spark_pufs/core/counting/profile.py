@@ -78,19 +78,19 @@ class Profile:
     def high(self) -> NDArray[np.float64]:
         return self.highest.value
 
-    def of(self, columns: list[int]) -> Profile:
-        """The profile with some of the numeric columns alone."""
+    def of(self, columns: list[int], text: list[int]) -> Profile:
+        """The profile with some of the numeric columns and of the text columns alone."""
         arrays = ("nulls", "nans", "infinite", "whole", "distinct")
         own = {name: getattr(self, name)[columns] for name in arrays}
-        own |= {"checksums": self.checksums[:, columns], "text_checksums": self.text_checksums[:, :0]}
+        own |= {"checksums": self.checksums[:, columns], "text_checksums": self.text_checksums[:, text]}
         return replace(
             self,
             **own,
             lowest=self.lowest.of(columns),
             highest=self.highest.of(columns),
             sample=self.sample[:, columns],
-            text_nulls=self.text_nulls[:0],
-            text_counts=[],
+            text_nulls=self.text_nulls[text],
+            text_counts=[self.text_counts[i] for i in text],
         )
 
 

@@ -18,10 +18,12 @@ from spark_pufs.core.evidence.label_rate import PER_FOLD, estimate_rho
 from spark_pufs.core.evidence.pu_scores import Counts, score_counts
 from spark_pufs.core.evidence.stability import nogueira
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.findings.parts import Standing, Standings
+from spark_pufs.findings.plain import written
 from spark_pufs.request import is_whole, options_read
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.evidence.trial import TrialSample, run_trials, trial_sample
-from spark_pufs.types import LABELLED_POSITIVE
+from spark_pufs.types import LABELLED_POSITIVE, Json
 from spark_pufs.values import plain, shown
 
 __all__ = [
@@ -106,22 +108,6 @@ _DEFAULTS = {one.name: one.default for one in fields(EvaluationProtocol)}
 
 
 @dataclass(frozen=True)
-class Standing:
-    """One line: held-out PU-AUC and PU-F1 with standard errors, size, cost, seconds per selection, stability."""
-
-    method: str
-    auc: float
-    auc_error: float
-    f1: float | None
-    f1_error: float | None
-    features: float
-    cost: float
-    seconds: float
-    stability: float | None
-    note: str
-
-
-@dataclass(frozen=True)
 class Comparison:
     """Standings, best PU-AUC first; ``aucs`` holds each method's score in every fold, in one order for all."""
 
@@ -141,9 +127,13 @@ class Comparison:
         difference = np.subtract(self.aucs[better], self.aucs[other])
         return float(difference.mean()), corrected_error(difference, self.folds)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for a report."""
-        return {"rows": [asdict(standing) for standing in self.standings], "protocol": self.protocol}
+    def as_dict(self) -> Json:
+        """Plain values for JSON."""
+        return written(self.summary())
+
+    def summary(self) -> Standings:
+        """What a report shows."""
+        return Standings(self.standings, self.protocol)
 
     def __str__(self) -> str:
         head = f"{'method':24}{'PU-AUC':>16}{'PU-F1':>16}{'features':>10}{'cost':>8}{'seconds':>9}{'stability':>11}"
@@ -190,7 +180,7 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Evalu
         rho,
         protocol.folds,
         {name: tuple(float(x["auc"]) for x in found) for name, found in complete.items()},
-        {name: tuple(x["check"]["verdict"] for x in found if "check" in x) for name, found in complete.items()},
+        {name: tuple(x["check"] for x in found if "check" in x) for name, found in complete.items()},
     )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import Stability, stability
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings.parts import StabilitySummary
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.evidence.trial import run_trials, trial_sample
 
-__all__ = ["resampled", "stability_dict"]
+__all__ = ["resampled", "stability_summary"]
 
 
 ROWS = 20_000
@@ -40,14 +39,9 @@ def resampled(task: Task, runs: int, rows: int = ROWS) -> tuple[Stability, tuple
     return stability(np.stack([trial["mask"] for trial in found])), sample.names
 
 
-def stability_dict(found: Stability, names: tuple[str, ...]) -> dict[str, Any]:
-    """Plain values for a report."""
-    return {
-        "runs": found.runs,
-        "nogueira": found.index,
-        "low": found.low,
-        "high": found.high,
-        "kuncheva": found.kuncheva,
-        "frequency": dict(zip(names, np.round(found.frequency, 4).tolist(), strict=True)),
-        "verdict": found.verdict,
-    }
+def stability_summary(found: Stability, names: tuple[str, ...]) -> StabilitySummary:
+    """The agreement with the names of features, for a report."""
+    frequency = dict(zip(names, np.round(found.frequency, 4).tolist(), strict=True))
+    return StabilitySummary(
+        found.runs, found.index, found.low, found.high, found.kuncheva, frequency, found.verdict
+    )  # fmt: skip

@@ -160,14 +160,14 @@ def _select(
 
     method, request = method_named(unit["method"]), _request(shared, unit)
     engine = in_process(_frame(shared, train, request.label.column))
-    plan = inspect(engine, request, method.drops_text, method.binning)
+    plan = inspect(engine, request, method.binning)
     task = make_task(engine, plan, method, request, in_process)
     outcome = method.run(task)
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
-    check = outcome.details.get("check")
-    return place[outcome.order()], mask, {"check": check} if check else {}
+    check = outcome.findings.check
+    return place[outcome.order()], mask, {"check": check.verdict} if check else {}
 
 
 def _request(shared: State, unit: State) -> Request:

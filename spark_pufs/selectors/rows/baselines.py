@@ -19,6 +19,7 @@ from spark_pufs.core.baselines.rfs import rfs
 from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
 from spark_pufs.core.baselines.trace_ratio import semifs
 from spark_pufs.core.counting.kernel import State
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.one_task import in_one_task
@@ -97,15 +98,14 @@ def _run(kernel: BaselineKernel, task: Task) -> Outcome:
         never=limits.never,
     )
     chosen = found["order"].tolist() if kernel.forward else by_score(found["scores"], limits)
-    return Outcome(chosen, found["scores"], np.zeros(len(found["scores"])), details=_details(rows, found))
+    return Outcome(chosen, found["scores"], np.zeros(len(found["scores"])), findings=_findings(rows, found))
 
 
-def _details(rows: Rows, found: State) -> dict[str, Any]:
+def _findings(rows: Rows, found: State) -> Findings:
     """What was looked at, and how far an iterative solver got."""
-    details: dict[str, Any] = {"sample": rows.note}
-    if len(found["objective"]):
-        details |= {"objective": float(found["objective"][-1]), "steps": len(found["objective"])}
-    return details
+    steps = len(found["objective"])
+    own = {"objective": float(found["objective"][-1]), "steps": steps} if steps else {}
+    return Findings(sample=rows.note, extra=own)
 
 
 ONE_TASK = "one task on a sample (option rows)"

@@ -12,6 +12,7 @@ import numpy as np
 
 from spark_pufs.core.baselines.chi_square import ScaledSums, chi_square
 from spark_pufs.core.baselines.sklearn_peers import forest_elimination, lasso_weights
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.one_task import in_one_task
@@ -63,7 +64,7 @@ def _lasso(task: Task) -> Outcome:
         np.zeros(len(scores)),
         notes=notes,
         warnings=() if found["converged"] else (_SLOW,),
-        details={"sample": rows.note, "nonzero": int((scores > 0).sum())},
+        findings=Findings(sample=rows.note, extra={"nonzero": int((scores > 0).sum())}),
     )
 
 
@@ -77,7 +78,7 @@ def _forest(task: Task) -> Outcome:
     scores = np.full(len(limits.never), -1.0 - len(limits.never))
     scores[open_] = found["importance"] - found["rank"]
     errors = np.zeros(len(scores))
-    return Outcome(by_score(scores, limits), scores, errors, details={"sample": rows.note})
+    return Outcome(by_score(scores, limits), scores, errors, findings=Findings(sample=rows.note))
 
 
 _ASSUMES = "unlabelled rows may count as negative"

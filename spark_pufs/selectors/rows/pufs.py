@@ -10,7 +10,7 @@ weight's rank.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from spark_pufs.core.counting.hashing import row_hashes
 from spark_pufs.core.pu.neighbours import blocks_of, median_reach, mutual_graph, nearest_block
 from spark_pufs.core.pu.pufs import Links, PufsSettings, Solution, balanced, laplacian_block, plausible_negatives, solve
+from spark_pufs.findings import Findings
 from spark_pufs.request import is_positive, is_whole
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.options import Options, number, one_of, option, whole
 from spark_pufs.selectors.sampling import draw_rows, rows_in
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Json
 
 __all__ = ["METHODS"]
 
@@ -92,7 +93,7 @@ def _run(task: Task) -> Outcome:
         scores,
         np.zeros(len(scores)),
         warnings=_warnings(alpha, even, solution),
-        details={"sample": rows.note, "alpha": alpha, **_details(graph, links, solution)},
+        findings=Findings(sample=rows.note, extra={"alpha": alpha, **_figures(graph, links, solution)}),
     )
 
 
@@ -154,7 +155,7 @@ def _settings(options: PufsOptions, alpha: float) -> PufsSettings:
     return PufsSettings(**{one.name: getattr(options, one.name) for one in fields(PufsSettings)} | {"alpha": alpha})
 
 
-def _details(graph: Graph, links: Links, solution: Solution) -> dict[str, Any]:
+def _figures(graph: Graph, links: Links, solution: Solution) -> dict[str, Json]:
     return {
         "theta": graph.theta,
         "edges": graph.edges,

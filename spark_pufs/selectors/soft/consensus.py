@@ -8,6 +8,7 @@ errors, selection frequencies and stability without further runs. A bag is one t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +21,24 @@ from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import mean_rank
 from spark_pufs.core.soft.teacher import normal_ranks
 from spark_pufs.core.soft.views import VIEW_KINDS, view_weights, wide_report
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.evidence.resampling import stability_dict
+from spark_pufs.selectors.evidence.resampling import stability_summary
 from spark_pufs.selectors.options import number, whole
 from spark_pufs.selectors.soft.distil import (
     MOST_TRACED,
     DistilOptions,
-    chance_warnings,
     in_units_of_best,
-    teacher_details,
+    teacher_summary,
 )
+from spark_pufs.selectors.soft.held_out import INNER_FOLDS, TREES, Judgement, held_out, without_fold
 from spark_pufs.selectors.soft.lesson import draw_lesson, fold_count
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
 
 __all__ = ["METHODS"]
 
+JUDGED_BAGS = 2  # of each fold that is held out
 LEAST_LABELLED = 4  # rows of a bag that are labelled, where there are as many
 
 
@@ -71,19 +74,26 @@ def _consensus(task: Task) -> Outcome:
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
-    agreement = stability_dict(stability(masks), task.table.names)
+    task.note("judging the choice on held-out rows")
+    ranker = partial(rank_by_bags, unit["share"])
+    verdict = held_out(task, lesson, teaching, len(chosen), ranker) if options.judge else None
+    judgement = Judgement(teaching, verdict, len(chosen), len(scores))
+    strength = strength * judgement.better  # nothing of noise is relevant
+    agreement = stability_summary(stability(masks), task.table.names)
     frequency = masks.mean(axis=0)
     return Outcome(
         chosen,
         scores,
         errors,
         notes={i: f"chosen in {share:.0%} of {len(units)} bags" for i, share in enumerate(frequency.tolist())},
-        warnings=chance_warnings(teaching),
-        details={
-            "sample": lesson.note,
-            "teacher": teacher_details(teaching, lesson),
-            "stability": agreement,
-        },
+        warnings=judgement.warnings,
+        findings=Findings(
+            verdict=judgement.verdict,
+            held_out=judgement.rounded(),
+            sample=lesson.note,
+            teacher=teacher_summary(teaching, lesson),
+            stability=agreement,
+        ),
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=_bag_error(strength, options.share),
     )
@@ -126,6 +136,14 @@ def bag_views(shared: State, unit: State) -> State:
     return {"rank": rank, "strength": report.strength.mean(axis=0), "rows": rows, "teacher": teacher}
 
 
+def rank_by_bags(share: float, shared: State, unit: State) -> State:
+    """The rank (D,) that a few small bags of the rows outside one fold give."""
+    own = without_fold(shared, unit)
+    folds = fold_count(INNER_FOLDS, int((own["label"] == LABELLED_POSITIVE).sum()))
+    bags = [{**unit, "folds": folds, "trees": TREES, "share": share, "bag": bag} for bag in range(JUDGED_BAGS)]
+    return {"rank": np.mean([bag_views(own, one)["rank"] for one in bags], axis=0)}
+
+
 def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
     """Rows of a bag: the share of each label state, and a few labelled rows at least."""
     parts = []
@@ -145,6 +163,6 @@ METHODS = (
         "an answer with its errors and its stability; tables on which methods disagree",
         _consensus,
         ConsensusOptions,
-        trial_options={"bags": 2, "trees": 20, "folds": 3},
+        trial_options={"bags": 2, "trees": 20, "folds": 3, "judge": False},
     ),
 )

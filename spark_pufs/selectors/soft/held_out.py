@@ -13,12 +13,13 @@ from spark_pufs.core.soft.encoding import Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds, code_hashes
 from spark_pufs.core.soft.held_out import HeldOut, column_scores, judged, rank_columns
 from spark_pufs.core.soft.teacher import normal_ranks, weighed
+from spark_pufs.engines.base import Work
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.soft.lesson import Lesson
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
 
-__all__ = ["NOISE", "Judgement", "held_out"]
+__all__ = ["INNER_FOLDS", "NOISE", "TREES", "Judgement", "held_out", "without_fold"]
 
 FOLDS, INNER_FOLDS, TREES = 3, 3, 20  # the folds only have to tell a good choice from a bad one
 MOST_ROWS = 4_000
@@ -27,11 +28,12 @@ NOISE = "No better than chance: the ranking may be noise. Label more rows."
 MUCH = 0.02  # AUC, by the teacher's soft labels: a loss against all columns that is a warning
 
 
-def held_out(task: Task, lesson: Lesson, teaching: Teaching, chosen: int) -> HeldOut | None:
-    """The way of ``distil`` with so many features on rows it did not see; None where too few rows are labelled.
+def held_out(task: Task, lesson: Lesson, teaching: Teaching, chosen: int, ranker: Work | None = None) -> HeldOut | None:
+    """A method's way with so many features on rows it did not see; None where too few rows are labelled.
 
     Every fold is left out in turn: columns are ranked without it, and models that learn the label from the columns
-    chosen then, and from all columns, score its rows.
+    chosen then, and from all columns, score its rows. ``ranker`` gives the ``rank`` (D,) of the columns without a fold
+    as the method would; that of ``distil`` where none is named.
     """
     if int(lesson.positive.sum()) < LEAST_LABELLED or not 0 < chosen < len(lesson.place):
         return None
@@ -39,7 +41,7 @@ def held_out(task: Task, lesson: Lesson, teaching: Teaching, chosen: int) -> Hel
     shared = {**lesson.state(), "hidden": lesson.hidden, "rows": rows}
     unit = {"seed": task.request.seed % 2**31, "k": chosen}
     units = [{**unit, "fold": number} for number in range(FOLDS)]
-    ranks = [lesson.by_feature(one["rank"]) for one in task.engine.each(rank_without, shared, units)]
+    ranks = [lesson.by_feature(one["rank"]) for one in task.engine.each(ranker or rank_without, shared, units)]
     picks = [by_score(rank, task.limits)[:chosen] for rank in ranks]
     place = np.argsort(lesson.place)
     tests = [{**one, "columns": np.sort(place[pick])} for one, pick in zip(units, picks, strict=True)]
@@ -68,6 +70,12 @@ def _fold(shared: State, unit: State) -> tuple[Any, ...]:
     positive = label == LABELLED_POSITIVE
     folds = HashedFolds.of(codes, positive, FOLDS, unit["seed"] + 17)
     return codes, label, positive, folds.lesson_fold(codes, positive) == unit["fold"], Encoding.from_state(shared)
+
+
+def without_fold(shared: State, unit: State) -> State:
+    """What is shared of the rows outside one fold, for methods that work on shared rows."""
+    codes, label, _, test, _ = _fold(shared, unit)
+    return {**shared, "codes": np.ascontiguousarray(codes[:, ~test]), "label": label[~test]}
 
 
 def rank_without(shared: State, unit: State) -> State:
@@ -137,9 +145,6 @@ class Judgement:
         lost = f"{max(found.lost, found.every - found.chosen):.3f} of held-out AUC"
         return (f"Worse than all {self.columns} columns by {lost}: choose more features, or keep them all.",)
 
-    def facts(self) -> dict[str, Any]:
-        """As plain values, for the report."""
-        if self.found is None:
-            return {"verdict": self.verdict}
-        rounded = {name: round(value, 6) for name, value in asdict(self.found).items()}
-        return {"verdict": self.verdict, "held_out": rounded}
+    def rounded(self) -> HeldOut | None:
+        """What held-out rows say, for the report."""
+        return self.found and HeldOut(**{name: round(value, 6) for name, value in asdict(self.found).items()})

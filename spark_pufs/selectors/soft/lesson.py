@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
-from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, teaching_of
+from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, left_out, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.grading import TaughtTeacher
-from spark_pufs.core.soft.teacher import FoldModels, fit_fold
+from spark_pufs.core.soft.teacher import MEMBERS, FoldModels
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
 from spark_pufs.types import LABELLED_POSITIVE, Bins, Layout
@@ -109,24 +109,21 @@ def _seed(task: Task) -> int:
 
 
 def _teaching(lesson: Lesson, found: list[State]) -> Teaching:
-    scores = np.zeros((3, lesson.codes.shape[1]))
+    scores = np.zeros((len(MEMBERS), lesson.codes.shape[1]))
     for one in found:
         scores[:, one["rows"]] = one["scores"]
     return teaching_of(scores, lesson.positive)
 
 
 def teach_fold(shared: State, unit: State) -> State:
-    """What models of all other folds say, ``scores`` (3, m), of the ``rows`` (m,) of one fold; the models if wanted."""
+    """What models of all other folds say, ``scores`` (M, m), of the ``rows`` (m,) of one fold; the models if wanted."""
     codes, positive = shared["codes"], shared["label"] == LABELLED_POSITIVE
     folds = HashedFolds.of(codes, positive, unit["folds"], unit["seed"])
     test = folds.lesson_fold(codes, positive) == unit["fold"]
     encoding = Encoding.from_state(shared)
-    models = fit_fold(codes[:, ~test], positive[~test], encoding, unit["trees"], unit["seed"] + unit["fold"])
-    rows = np.flatnonzero(test)
-    if models is None:
-        return {"rows": rows, "scores": np.zeros((3, len(rows)))}
-    kept = models.as_state() if unit["keep"] else {}
-    return {"rows": rows, "scores": models.scores(codes[:, rows], encoding.layout), **kept}
+    scores, models = left_out(codes, positive, test, encoding, unit["trees"], unit["seed"] + unit["fold"])
+    kept = models.as_state() if unit["keep"] and models is not None else {}
+    return {"rows": np.flatnonzero(test), "scores": scores, **kept}
 
 
 def fold_count(wanted: int, positives: int) -> int:

@@ -204,6 +204,6 @@ def test_columns_over_repeated_rows_are_told_apart() -> None:
 
 def test_a_part_of_a_profile_keeps_its_checksums() -> None:
     found = profile(MIXED)
-    part = found.of([2, 0])
+    part = found.of([2, 0], [])
     assert part.checksums.tolist() == found.checksums[:, [2, 0]].tolist()
     assert part.text_checksums.shape == (2, 0)

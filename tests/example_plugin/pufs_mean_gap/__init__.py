@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.one_task import in_one_task
@@ -38,7 +39,7 @@ def _run(task: Task) -> Outcome:
     rows = draw_rows(task, options.rows)
     found = in_one_task(task, mean_gap, rows)
     scores = found["gap"] ** 2 if options.squared else found["gap"]
-    return Outcome(by_score(scores, task.limits), scores, found["error"], details={"sample": rows.note})
+    return Outcome(by_score(scores, task.limits), scores, found["error"], findings=Findings(sample=rows.note))
 
 
 MEAN_GAP = Method(

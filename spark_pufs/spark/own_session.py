@@ -100,7 +100,7 @@ def _refusals() -> tuple[type[Exception], ...]:
 
         found += (Py4JError,)
     with suppress(ImportError):  # and classic Spark no gRPC
-        from grpc import RpcError
+        from grpc import RpcError  # type: ignore[import-untyped]
 
         found += (RpcError,)
     return found

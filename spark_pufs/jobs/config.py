@@ -175,7 +175,7 @@ def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequen
     try:
         loaded = read_yaml(data.decode("utf-8-sig"))
     except (NotPlain, UnicodeDecodeError) as error:
-        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Mend the file.")) from error
+        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Fix the file.")) from error
     if not isinstance(loaded, dict):
         some = " and ".join(list(model.model_fields)[:2])
         found = f"expected sections such as {some}, found {type(loaded).__name__}"
@@ -237,7 +237,7 @@ def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[
 def _section(values: dict[Any, Any], name: str, override: str) -> dict[Any, Any]:
     inner = values.setdefault(name, {})
     if not isinstance(inner, dict):
-        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Mend the file first."))
+        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Fix the file first."))
     return inner
 
 

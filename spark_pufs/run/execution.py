@@ -259,7 +259,7 @@ def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
     best = counter.labels().max(axis=0)
     told = np.add.reduceat(best, table.layout.offsets[:-1])
     return tuple(
-        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        f"Column '{name}': determines the label of every row: a copy of it, or a leak? Exclude it if so."
         for name, rows in zip(table.names, told, strict=True)
         if rows == table.plan.profile.rows
     )

@@ -315,9 +315,12 @@ def _check(
     most = _entropy(prior)
     tests = {
         # I(X;Y) cannot exceed the entropy of the class.
-        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats; a class holds no more."): (
-            0 < effect <= most * (1 + 1e-9)
-        ),
+        (
+            "effect",
+            effect,
+            f"lie in (0, {most:.3g}]",
+            "Give it in nats: the entropy of the class is the most there can be.",
+        ): (0 < effect <= most * (1 + 1e-9)),
         ("alpha", alpha, "lie in (0, 1)", "Give e.g. 0.05."): 0 < alpha < 1,
         ("levels", levels, "be at least 2", "Give the number of values of the feature."): levels >= 2,
         ("conditions", conditions, "be at least 1", "Give 1 for none."): conditions >= 1,

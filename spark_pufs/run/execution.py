@@ -96,7 +96,7 @@ def prepare(engine: Engine, request: Request) -> Plan:
 
 def rehearse(table: PUTable, request: Request) -> None:
     """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
-    method, unread = method_named(request.method), Unread()
+    method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
@@ -108,7 +108,7 @@ class RowsWanted(Exception):
     """A method has found all else in order."""
 
 
-class Unread:
+class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
     def __getattr__(self, name: str) -> Any:

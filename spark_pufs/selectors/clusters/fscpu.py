@@ -33,8 +33,8 @@ from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.contrast_search import ContrastSearch
-from spark_pufs.core.search.kept_state import State, state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.findings import Findings

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -104,9 +104,13 @@ class SelectionOutput(OutputConfig):
 
 
 class SparkConfig(Section):
-    """Session settings; ``master`` is ignored under spark-submit, which has its own."""
+    """Session settings; ``master`` is ignored under spark-submit, which has its own.
+
+    ``reader``: who reads Parquet files, the tasks themselves (arrow) or Spark; auto: the tasks where they can.
+    """
 
     master: str = "local[*]"
+    reader: Literal["auto", "arrow", "spark"] = "auto"
     conf: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("conf", mode="before")

@@ -149,7 +149,10 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     source = config.source
     with plain_errors(f"Source '{source.table or source.path}'"):
         note("reading the table")
-        yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
+        frame = read_table(spark, source.path, source.table, source.format, source.options)
+        files = source.table is None and source.format == "parquet" and not source.options
+        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
+        yield SparkEngine(frame, reader=asked, from_path=files)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:

@@ -85,7 +85,8 @@ class VerdictKernel:
         return {"counts": np.zeros((2, len(self.model.mixture.weight)), np.int64)}
 
     def add(self, state: State, batch: RawBatch) -> State:
-        cluster = self.model.clusters(batch.numeric[:, list(self.columns)])
+        # By rows, as everywhere: a product of matrices in another layout may round otherwise.
+        cluster = self.model.clusters(np.ascontiguousarray(batch.numeric[:, list(self.columns)]))
         labelled = label_codes(batch, self.states) == LABELLED_POSITIVE
         size = state["counts"].shape[1]
         state["counts"][0] += np.bincount(cluster, minlength=size)

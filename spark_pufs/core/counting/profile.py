@@ -282,7 +282,7 @@ def _sampled(hashes: NDArray[np.uint64], X: NDArray[np.float64], kept: NDArray[n
         return _no_rows(0)
     rows = np.arange(len(hashes)) if len(kept) < most else np.flatnonzero(hashes <= kept[-1])
     smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
-    return {"hash": smallest[:most], "rows": X[rows[first[:most]]], "count": count[:most]}
+    return {"hash": smallest[:most], "rows": np.ascontiguousarray(X[rows[first[:most]]]), "count": count[:most]}
 
 
 def _merge_samples(left: State, right: State, most: int) -> State:

@@ -136,7 +136,8 @@ class SampleKernel:
         """The state with rows X (n, D), of which few are kept."""
         limit = np.where(labels == LABELLED_POSITIVE, np.uint64(self.labelled), np.uint64(self.threshold))
         keep = (hashes <= limit) | np.isin(hashes, self.heavy)
-        kept = {"hash": hashes[keep], "rows": X[keep], "label": labels[keep], "count": np.ones(keep.sum(), np.int64)}
+        rows = np.ascontiguousarray(X[keep])  # what is computed from a sample must not hang on the layout of batches
+        kept = {"hash": hashes[keep], "rows": rows, "label": labels[keep], "count": np.ones(keep.sum(), np.int64)}
         return self.merge(state, kept)
 
     def merge(self, left: State, right: State) -> State:

@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from spark_pufs.masking import masked, visible
+from spark_pufs.masking.texts import masked, visible
 
 __all__ = [
     "Busy",

@@ -12,7 +12,8 @@ import pandas as pd
 
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.masking import masked_texts
+from spark_pufs.findings import Findings
+from spark_pufs.masking.texts import masked_texts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,7 +60,7 @@ class Selection:
     - ``surrogate``: the class that the method worked with, and why.
     - ``facts``: rows, labelled and unlabelled rows, features read.
     - ``dropped``: columns left out, each with the reason. ``warnings``: what to look at before relying on the answer.
-    - ``details``: what the method found besides: clusters, sizes, stability, distributions.
+    - ``findings``: what was found besides: clusters, sizes, stability, distributions; ``details`` as plain values.
     - ``request``, ``fingerprint``, ``versions``: what was asked, of which table, with which packages.
     - ``run``: engine, passes and seconds, which differ from run to run; all else is the same for the same data, request
       and version.
@@ -80,12 +81,17 @@ class Selection:
     facts: Mapping[str, Any]
     dropped: Mapping[str, str]
     warnings: tuple[str, ...]
-    details: Mapping[str, Any]
+    findings: Findings
     request: Mapping[str, Any]
     fingerprint: str
     versions: Mapping[str, str]
     run: Mapping[str, Any]
     columns: tuple[ColumnCounts, ...] = ()  # none: made before they were kept
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The findings as plain values, as they are in selection.json."""
+        return dict(self.findings.as_dict())
 
     @property
     def names(self) -> list[str]:
@@ -133,8 +139,10 @@ class Selection:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
         columns = [column.as_dict() for column in self.columns]
-        own = asdict(replace(self, columns=()))
-        return {"names": self.names, "scores": self.scores, "cost": self.cost, **own, "columns": columns}
+        own = asdict(replace(self, columns=(), findings=Findings()))
+        del own["findings"]
+        answer = {"names": self.names, "scores": self.scores, "cost": self.cost}
+        return {**answer, **own, "details": self.details, "columns": columns}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
@@ -142,7 +150,8 @@ class Selection:
         own = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         features = tuple(Feature(**feature) for feature in values["features"])
         columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
-        return cls(**own | {"features": features, "warnings": tuple(values["warnings"]), "columns": columns})
+        own |= {"features": features, "warnings": tuple(values["warnings"]), "columns": columns}
+        return cls(**own, findings=Findings.from_dict(values["details"]))
 
     def to_json(self) -> str:
         """``as_dict`` as text, as it is in selection.json: addresses in it are shown without secrets."""
@@ -182,7 +191,7 @@ class Selection:
     @property
     def verdict(self) -> str:
         """Better than chance or not, and the choice beside all features; empty where nothing was held out."""
-        return str(self.details.get("verdict", ""))
+        return self.findings.verdict or ""
 
     def __str__(self) -> str:
         """The verdict where there is one, the answer in one line, then what to look at before relying on it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ __all__ = [
     "Bins",
     "Block",
     "Column",
+    "Json",
     "Kind",
     "LabelRule",
     "Layout",
@@ -34,6 +36,8 @@ LABEL_STATES = 3
 FULL_GRADE = 255  # soft labels as whole numbers: the grade of a row that is surely positive
 
 Kind = Literal["numeric", "text", "unsupported"]
+# Plain values, as JSON has them.
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
 @dataclass(frozen=True)

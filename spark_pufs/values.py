@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from spark_pufs.masking import visible
+from spark_pufs.masking.texts import visible
 
 __all__ = [
     "LARGEST",
     "Strange",
-    "gist",
     "is_plain",
     "number_text",
     "path_text",
@@ -63,12 +62,6 @@ def shown(value: Any) -> str:
         text = visible(repr(value))
     except Exception:  # objects of users may do anything when they are shown
         text = f"a {type(value).__name__}"
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
-
-
-def gist(error: BaseException) -> str:
-    """What an error of others says, as one short line."""
-    text = visible(" ".join(str(error).split())) or type(error).__name__
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
 
 

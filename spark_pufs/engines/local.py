@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -17,15 +17,15 @@ from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
-from spark_pufs.engines.base import Packer, Pass, Work, record
+from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
-from spark_pufs.values import gist
 
 __all__ = ["LocalEngine"]
 
@@ -59,15 +59,18 @@ class LocalEngine:
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
         frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
-        X = np.column_stack([_numbers(frame[name]) for name in model.names])
-        rows = raw_batch(pa.array(X.ravel()), len(model.names), [], _text(frame[rule.column]))
+        X = np.column_stack([np.empty((len(frame), 0)), *(_numbers(frame[name]) for name in model.numeric)])
+        text = [_text(frame[name]) for name in model.text]
+        rows = raw_batch(pa.array(X.ravel()), len(model.numeric), text, _text(frame[rule.column]))
         states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
-        cluster = model.clusters(rows.numeric)
+        cluster = model.clusters(model.numbers(rows))
         likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
         found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
         return found
 
-    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
         # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
         threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
         with threadpool_limits(1), threads as pool:
@@ -88,7 +91,7 @@ class LocalSource:
         self._label = label
         self._passes = passes
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         return _scan(kernel, self._batches(), what, self._passes)
 
     def pack(self, packer: Packer) -> LocalBlocks:
@@ -117,14 +120,14 @@ class LocalBlocks:
         self._blocks = blocks
         self._passes = passes
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State:
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         return _scan(kernel, iter(self._blocks), what, self._passes)
 
     def release(self) -> None:
         self._blocks = []
 
 
-def _scan(kernel: Kernel[Any], batches: Iterator[Any], what: str, passes: list[Pass]) -> State:
+def _scan(kernel: Kernel[Batch, Held], batches: Iterator[Batch], what: str, passes: list[Pass]) -> Held:
     began = time.perf_counter()
     state = kernel.start()
     for batch in batches:

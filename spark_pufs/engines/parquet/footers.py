@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark_pufs.engines.parquet.columns import FileColumn
-from spark_pufs.values import gist
+from spark_pufs.masking.texts import gist
 
 __all__ = ["FileColumns", "Footer", "RowGroup", "Unfit", "open_file", "read_footers"]
 

@@ -46,7 +46,7 @@ def screen(information: Floats, must: tuple[int, ...], never: NDArray[np.bool_],
 
 
 def screened(task: Task, kept: Ints) -> Task:
-    """The same task on some of its features, all numeric."""
+    """The same task on some of its features."""
     names = tuple(task.table.names[i] for i in kept)
     return task_of(task, narrowed(task.table.plan, task.engine, names))
 
@@ -65,6 +65,7 @@ def widened(outcome: Outcome, kept: Ints, task: Task, information: Floats) -> Ou
         f"The search took up the {len(kept):,} features that tell most alone, of {len(information):,}: one that tells "
         f"something only together with others may be missed. Set screen to search more."
     )
+    clustering = outcome.findings.clustering
     return replace(
         outcome,
         chosen=[int(kept[i]) for i in outcome.chosen],
@@ -72,5 +73,5 @@ def widened(outcome: Outcome, kept: Ints, task: Task, information: Floats) -> Ou
         errors=errors,
         notes=notes,
         warnings=(warning, *outcome.warnings),
-        details={**outcome.details, "screened": len(kept)},
+        findings=replace(outcome.findings, clustering=clustering and replace(clustering, screened=len(kept))),
     )

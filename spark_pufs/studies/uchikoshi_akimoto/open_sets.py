@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.evidence.classifier import held_out_scores
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.studies.published import Figure, beside, figures, markdown_table, read_published, row_order, sentences
 from spark_pufs.studies.settings import check_known
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
@@ -103,7 +104,7 @@ def load_set(name: str, data: str) -> tuple[pd.DataFrame, Class]:
     try:
         return SETS[name].load(Path(data))
     except (OSError, KeyError) as error:
-        raise DataError(Fault(f"Data set '{name}'", f"cannot be read: {error}", "Check run.data.")) from error
+        raise DataError(Fault(f"Data set '{name}'", f"cannot be read: {gist(error)}", "Check run.data.")) from error
 
 
 def split_of(X: pd.DataFrame, y: Class, label_rate: float, seed: int) -> Split:
@@ -193,8 +194,9 @@ def _chosen(split: Split, method: str, k: int, seed: int) -> tuple[list[str], di
     if method == "oracle":
         return _oracle(split, k, seed), {}, ""
     found = select_rows(split.train, split.labelled, split.y_train, method, k, seed)
-    facts = {key: float(found.details[key]) for key in ("unconverged",) if key in found.details}
-    return found.names, facts, found.details.get("choice", {}).get("method", "")
+    search, choice = found.findings.search, found.findings.choice
+    facts = {} if search is None or search.unconverged is None else {"unconverged": search.unconverged}
+    return found.names, facts, choice.method if choice else ""
 
 
 def _oracle(split: Split, k: int, seed: int) -> list[str]:

@@ -131,6 +131,7 @@ class Engine(Protocol):
 
     name: str
     passes: list[Pass]
+    how: dict[str, str]  # the rows are read, for the facts of a run; empty where there is one way
 
     def columns(self) -> list[Column]: ...
 

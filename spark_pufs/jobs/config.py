@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
@@ -123,9 +123,13 @@ class SelectionOutput(OutputConfig):
 
 
 class SparkConfig(Section):
-    """Session settings; ``master`` is ignored under spark-submit, which has its own."""
+    """Session settings; ``master`` is ignored under spark-submit, which has its own.
+
+    ``reader``: who reads Parquet files, the tasks themselves (arrow) or Spark; auto: the tasks where they can.
+    """
 
     master: Place = Address("local[*]")
+    reader: Literal["auto", "arrow", "spark"] = "auto"
     conf: Conf = Field(default_factory=dict)
 
 

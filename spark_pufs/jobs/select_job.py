@@ -149,7 +149,10 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     with plain_errors(f"Source '{source.shown}'"):
         note("reading the table")
         path = None if source.path is None else source.path.given
-        yield SparkEngine(read_table(spark, path, source.table, source.format, revealed(source.options)))
+        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+        files = source.table is None and source.format == "parquet" and not source.options
+        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
+        yield SparkEngine(frame, reader=asked, from_path=files)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:

@@ -326,7 +326,7 @@ def _lines(
 
 def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
     passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
-    return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
+    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 
 @cache  # reading what is installed takes longer than selecting from a small table

@@ -72,6 +72,8 @@ def _width(frame: DataFrame, vector: str) -> int:
 class VectorEngine(SparkEngine):
     """The elements of a vector column as features, without taking the vectors apart where all are read."""
 
+    in_columns = False
+
     def __init__(self, frame: DataFrame, vector: str, names: Sequence[str], label: str) -> None:
         array = vector_to_array(F.col(quoted(vector)))
         super().__init__(frame.select(F.col(quoted(label)), array.alias(vector)))

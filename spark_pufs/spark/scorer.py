@@ -1,4 +1,4 @@
-"""Masks scored by the cluster: the sample goes to the workers once as a file, each generation as a few bytes."""
+"""Masks scored by the cluster: the sample goes to the workers once, each generation as a few bytes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SparkScorer:
         self._spark = spark
         self._settings = settings
         self._slots = slots(spark)
-        self._parcel = ship(spark, {"X": sample.X, "label": sample.label, "weight": sample.weight})
+        self._parcel = ship(spark, sample)
 
     def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         count = -(-len(masks) // CHUNK)
@@ -75,6 +75,6 @@ def _sample(parcel: Parcel, scale: str) -> MixtureSample:
     """The sample, made ready once by each worker."""
     if (parcel.name, scale) not in _ready:
         _ready.clear()
-        rows = RowSample(**receive(parcel))
+        rows: RowSample = receive(parcel, RowSample)
         _ready[parcel.name, scale] = make_sample(rows.X, rows.labelled, rows.weight, scale=scale)
     return _ready[parcel.name, scale]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from spark_pufs.core.counting.kernel import State, decode, encode
 from spark_pufs.core.process_state import undisturbed
+from spark_pufs.core.records import from_bytes, to_bytes
+from spark_pufs.engines.base import Result, Shared, Unit
 from spark_pufs.spark.own_session import is_connect
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ class Parcel:
             self.broadcast.destroy()
 
 
-def ship(spark: SparkSession, state: State) -> Parcel:
-    """Send ``state`` to every worker of the session."""
-    data = encode(state)
+def ship(spark: SparkSession, record: object) -> Parcel:
+    """Send ``record`` to every worker of the session."""
+    data = to_bytes(record)
     # Named by content: a session that works on the same state again sends the same file.
     name = f"state-{hashlib.sha256(data).hexdigest()[:24]}.npz"
     if not is_connect(spark):
@@ -57,35 +58,41 @@ def ship(spark: SparkSession, state: State) -> Parcel:
     return Parcel(name)
 
 
-_received: dict[str, State] = {}  # of this worker, the last one: Spark keeps Python workers from task to task
+_received: dict[tuple[str, str], Any] = {}  # of this worker, the last one: Spark keeps Python workers from task to task
 
 
-def receive(parcel: Parcel) -> State:
-    """The state, read once by each worker."""
-    if parcel.name not in _received:
+def receive(parcel: Parcel, kind: Any) -> Any:
+    """The record, read once by each worker."""
+    key = (parcel.name, repr(kind))
+    if key not in _received:
         _received.clear()
-        _received[parcel.name] = decode(parcel.read())
+        _received[key] = from_bytes(kind, parcel.read())
         gc.collect()
         gc.freeze()  # Spark collects garbage after each task: 15 ms that what is loaded need not cost
-    return _received[parcel.name]
+    return _received[key]
 
 
 def each(
-    spark: SparkSession, function: Callable[[State, State], State], shared: State, units: Sequence[State]
-) -> list[State]:
+    spark: SparkSession,
+    function: Callable[[Shared, Unit], Result],
+    shared: Shared,
+    units: Sequence[Unit],
+    result: type[Result],
+) -> list[Result]:
     """``function(shared, unit)`` for every unit, a task each, in the order of ``units``."""
-    parcel, parts = ship(spark, shared), [encode(unit) for unit in units]
+    parcel, parts = ship(spark, shared), [to_bytes(unit) for unit in units]
+    shared_kind: Any = type(shared)
+    unit_kind = type(units[0])
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with undisturbed():
-            for batch in batches:
-                for unit in batch.column(0).to_pylist():
-                    result = encode(function(receive(parcel), decode(parts[unit])))
-                    columns = [pa.array([unit]), pa.array([result], pa.binary())]
-                    yield pa.RecordBatch.from_arrays(columns, ["unit", "result"])
+            for unit in (unit for batch in batches for unit in batch.column(0).to_pylist()):
+                found = to_bytes(function(receive(parcel, shared_kind), from_bytes(unit_kind, parts[unit])))
+                columns = [pa.array([unit]), pa.array([found], pa.binary())]
+                yield pa.RecordBatch.from_arrays(columns, ["unit", "result"])
 
     try:
         rows = spark.range(0, len(parts), 1, len(parts)).mapInArrow(run, "unit long, result binary").collect()
     finally:
         parcel.withdraw()
-    return [decode(row["result"]) for row in sorted(rows, key=lambda row: row["unit"])]
+    return [from_bytes(result, bytes(row["result"])) for row in sorted(rows, key=lambda row: row["unit"])]

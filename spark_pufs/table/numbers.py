@@ -7,26 +7,26 @@ engine and for any partitioning, and every pass over the rows and every sample o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.information.level_numbers import LevelNumbers, level_numbers
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
 from spark_pufs.types import RawBatch
 
-__all__ = ["NumericView", "Rows", "TextNumbers", "numeric_view", "text_numbers"]
+__all__ = ["NumericView", "TableRows", "TextNumbers", "numeric_view", "text_numbers"]
 
 Floats = NDArray[np.float64]
 
 
-class Rows(Protocol):
+class TableRows(Protocol):
     """What a pass over rows needs."""
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State: ...
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held: ...
 
 
 @dataclass(frozen=True)
@@ -43,30 +43,27 @@ class TextNumbers:
 
 
 @dataclass(frozen=True)
-class EncodedKernel:
+class EncodedKernel(Generic[Held]):
     """A kernel that sees text as numbers."""
 
-    kernel: Kernel[RawBatch]
+    kernel: Kernel[RawBatch, Held]
     numbers: TextNumbers
 
-    def start(self) -> State:
+    def start(self) -> Held:
         return self.kernel.start()
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: Held, batch: RawBatch) -> Held:
         return self.kernel.add(state, self.numbers.of(batch))
-
-    def merge(self, left: State, right: State) -> State:
-        return self.kernel.merge(left, right)
 
 
 @dataclass(frozen=True)
 class EncodedRows:
     """Rows in which text columns are numbers."""
 
-    rows: Rows
+    rows: TableRows
     numbers: TextNumbers
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         return self.rows.scan(EncodedKernel(kernel, self.numbers), what)
 
 
@@ -74,7 +71,7 @@ class EncodedRows:
 class NumericView:
     """Rows whose numeric ``columns`` are the features, in their order, with the finite range (D,) of each."""
 
-    rows: Rows
+    rows: TableRows
     columns: tuple[int, ...]
     low: Floats
     high: Floats

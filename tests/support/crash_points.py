@@ -33,7 +33,7 @@ from spark_pufs.jobs.compare_job import CompareConfig, run_compare
 from spark_pufs.jobs.config import RunConfig
 from spark_pufs.jobs.select_job import run_select
 from spark_pufs.studies import reproduce
-from spark_pufs.studies.reproduce import ReproduceConfig, UnitRunner, run_reproduce
+from spark_pufs.studies.reproduce import Nothing, ReproduceConfig, UnitRunner, Work, run_reproduce
 
 __all__ = ["JOBS", "Job", "Tally", "strike_everywhere"]
 
@@ -191,7 +191,7 @@ def _compare(place: Path, methods: tuple[str, ...] = ("mim", "k-best")) -> None:
 def _reproduce(place: Path, repeats: int = 3) -> None:
     def wave(spark: Any, studies: Any, units: Any) -> Iterator[Any]:
         for name, unit in units:
-            yield from UnitRunner(studies)({}, {"study": name, "unit": dict(unit)})["rows"]
+            yield from UnitRunner(studies)(Nothing(), Work(name, dict(unit))).rows
 
     study = {"panels": ["3a"], "effects": [0], "draws": 4 * repeats}
     config = ReproduceConfig(surrogate_tests=study, output={"path": str(place / "out")}, run={"wave": 1})

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from spark_pufs.api import diff as diff_of
 from spark_pufs.errors import ConfigError, Fault
 
 __all__ = ["diff"]
@@ -23,6 +22,8 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
 
     Exit codes: 0 unchanged, 10 changed within error, 11 changed, 12 refit needed.
     """
+    from spark_pufs.api import diff as diff_of
+
     found = diff_of(before, after)
     if html is not None:
         _write(html, found.to_html())

@@ -27,7 +27,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 from spark_pufs.values import gist
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "LocalSource", "each_in_threads"]
 
 SLICE = 65_536
 
@@ -67,13 +67,18 @@ class LocalEngine:
         return found
 
     def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
-        # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
-        threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
-        with threadpool_limits(1), threads as pool:
-            return list(pool.map(partial(function, shared), units))
+        return each_in_threads(function, shared, units, self._threads)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:
         return ThreadScorer(sample, settings, self._threads)
+
+
+def each_in_threads(function: Work, shared: State, units: Sequence[State], threads: int | None = None) -> list[State]:
+    """``function(shared, unit)`` for every unit, in the order of ``units``."""
+    # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
+    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
+    with threadpool_limits(1), workers as pool:
+        return list(pool.map(partial(function, shared), units))
 
 
 class LocalSource:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import yaml
 
@@ -15,6 +13,7 @@ from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
+from spark_pufs.jobs.opening import TableEngine, opened, write_rows
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.masking import masked
 from spark_pufs.request import Request
@@ -30,10 +29,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-if TYPE_CHECKING:
-    from spark_pufs.spark.engine import SparkEngine
-
-__all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["Report", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -106,7 +102,7 @@ def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
     folder.delete(PENDING)
 
 
-def _prepared(engine: SparkEngine, config: RunConfig, request: Request) -> Plan:
+def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
     """The table and all that is to be written of it, found fit."""
     if config.output.likely_positives:
         _, faults = identifiers([column.name for column in engine.columns()], request.keep)
@@ -135,21 +131,6 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
         return str(check_table(engine, request))
-
-
-@contextmanager
-def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
-    """The table of a configuration; what Spark cannot read becomes one clear error."""
-    from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.session import open_session
-
-    note("starting Spark")
-    spark = open_session(config.spark.master, config.spark.conf)
-    source = config.source
-    with plain_errors(f"Source '{source.table or source.path}'"):
-        note("reading the table")
-        yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
 
 
 def _tracking(config: RunConfig) -> Tracking | None:
@@ -205,12 +186,11 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
             raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
 
 
-def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
+def _write_likely(engine: TableEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
     model = ClusterModel.from_dict(selection.details["model"])
     keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
-    rows = engine.likely_positives(model, request.label, keep)
-    rows.write.parquet(folder.staged_table(LIKELY))
+    write_rows(engine.likely_positives(model, request.label, keep), folder, LIKELY)
     written = folder.staged_rows(LIKELY)
     counted = sum(c["rows"] - c["labelled"] for c in selection.details["clusters"] if c["positive"])
     if written != counted:

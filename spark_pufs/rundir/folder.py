@@ -226,6 +226,16 @@ class RunFolder:
         self._delete_table(partial(name))
         return self.address(partial(name))
 
+    def stage_table(self, name: str, data: bytes) -> None:
+        """Write a table of one Parquet file there."""
+        self.staged_table(name)
+        try:
+            self._fs.create_dir(self.at(partial(name)))
+            with self._fs.open_output_stream(f"{self.at(partial(name))}/part-0.parquet") as file:
+                file.write(data)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
     def staged_rows(self, name: str) -> int:
         """Rows of the Parquet table that lies at ``staged_table``."""
         try:

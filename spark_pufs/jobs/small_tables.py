@@ -6,6 +6,7 @@ Whatever Spark might read otherwise is ``NotAlike``: types, calendars, folders w
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,8 @@ def _read_orc(files: list[Path], options: Mapping[str, Any], most: int | None) -
     _check_size(sum(one.nrows for one in opened), len(opened[0].schema), most)
     if any(pa.types.is_timestamp(type_) for type_ in opened[0].schema.types):
         raise NotAlike("timestamps in ORC, which hang on a zone")
+    if not all(re.fullmatch(r"[\w.]+", name) for name in opened[0].schema.names):
+        raise NotAlike("names in ORC that Spark would have quoted")
     return _joined([one.read().replace_schema_metadata(None) for one in opened])
 
 

@@ -173,7 +173,7 @@ TABLES: dict[str, tuple[pa.Table, str | None]] = {
     "nanoseconds": (columns(a=(pa.timestamp("ns"), [MOMENT.replace(tzinfo=None)])), None),
     "time of day": (columns(a=(pa.time64("us"), [dt.time(1, 2)])), None),
 }
-ORC = ("whole numbers", "fractions", "booleans and text", "decimals", "nulls alone", "no rows", "odd names")
+ORC = ("whole numbers", "fractions", "booleans and text", "decimals", "nulls alone", "no rows")
 
 
 def csv_file(path: Path, text: str) -> Path:
@@ -290,6 +290,11 @@ def _split(text: str) -> list[str]:
 def test_orc(name: str, tmp_path: Path) -> None:
     orc.write_table(TABLES[name][0], tmp_path / "table.orc")
     read(tmp_path / "table.orc", "orc", TABLES[name][1])
+
+
+def test_names_in_orc_that_spark_would_have_quoted(tmp_path: Path) -> None:
+    orc.write_table(TABLES["odd names"][0], tmp_path / "table.orc")
+    read(tmp_path / "table.orc", "orc", None)
 
 
 @pytest.mark.spark

@@ -9,6 +9,7 @@ from datetime import UTC
 from pathlib import Path
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.folder import MANIFEST, RunFolder
 from spark_pufs.selection import Selection
 
@@ -44,7 +45,7 @@ def read_selection(path: str | Path | RunFolder) -> Selection:
     except (ValueError, KeyError, TypeError) as error:
         fix = "It was made by another version: make the run again with this one."
         raise ConfigError(
-            Fault(f"File '{SELECTION}' in '{folder.path}'", f"cannot be understood: {error!r}", fix)
+            Fault(f"File '{SELECTION}' in '{folder.path}'", f"cannot be understood: {gist(error)}", fix)
         ) from error
 
 

@@ -22,6 +22,7 @@ from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
+from spark_pufs.values import Strange, path_text
 
 __all__ = ["MANIFEST", "MARK", "RunFolder"]
 
@@ -42,16 +43,18 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = address_shown(str(path))
-        self._given = str(path)
+        text = path_text(path)
+        self._given = "" if isinstance(text, Strange) else text
+        self.path = address_shown(self._given)
         self.fence: Callable[[], AbstractContextManager[None]] = nullcontext  # around every change; the lock sets it
-        if not self._given.strip() or "\0" in self._given:
-            raise ConfigError(Fault(f"Output '{self.path}'", "is not a path", "Name a folder, for example runs/first."))
+        if not self._given.strip():
+            shown = str(path) if isinstance(path, str) else f"{text!r}"
+            raise ConfigError(Fault(f"Output '{shown}'", "is not a path", "Name a folder, for example runs/first."))
         try:
             if "://" in self._given:
                 self._fs, self._base = fs.FileSystem.from_uri(self._given)
             else:
-                self._given = str(Path(path).expanduser())
+                self._given = str(Path(self._given).expanduser())
                 self._fs, self._base = fs.LocalFileSystem(), str(Path(self._given).absolute())
         except (ValueError, OSError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
             raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {gist(error)}", _FIX)) from error

@@ -28,13 +28,12 @@ from spark_pufs.core.clusters.mixture import (
     make_sample,
 )
 from spark_pufs.core.clusters.objective import positive_clusters, recall_precision
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.contrast_search import ContrastSearch
-from spark_pufs.core.search.kept_state import state_array, whole_number
+from spark_pufs.core.search.kept_state import State, state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
@@ -300,7 +299,7 @@ def count_clusters(
     plan = task.table.plan
     # A source of the chosen columns alone: of a wide table the others need not be read.
     source = task.engine.source(model.numeric, tuple(text), plan.schema.label)
-    counts = source.scan(VerdictKernel(model, plan.states), "verdict")["counts"]
+    counts = source.scan(VerdictKernel(model, plan.states), "verdict").counts
     positive = positive_clusters(counts[1:], counts[:1])[0]
     clusters = tuple(
         Cluster(int(size), int(labelled), bool(flag))

@@ -368,7 +368,7 @@ class RunFolder:
         return PufsError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
 
     def _leads_out(self, name: str, why: str) -> ConfigError:
-        fix = "A run directory holds plain files: mend what names it, or take the link away."
+        fix = "A run directory holds plain files only: correct the name, or remove the link."
         return ConfigError(Fault(f"Run directory '{self.path}'", f"'{name}' {why}", fix))
 
 

@@ -152,7 +152,8 @@ def run(folder: Path, methods: list[str], generations: int, memory: str) -> dict
         clock.end("ranking" if name != "fscpu" else "other")
         found[name] = sum(plan.features[i].startswith("relevant") for i in outcome.chosen[:K]) / RELEVANT
         wanted = ("generations", "unconverged", "sample_rows", "lift", "stopped", "screened")
-        facts |= {key: outcome.details[key] for key in wanted if key in outcome.details}
+        told = outcome.findings.as_dict()
+        facts |= {key: told[key] for key in wanted if key in told}
     first.table.blocks.release()
     clock.stop()
     passes = [(one.what, round(one.seconds, 2)) for one in engine.passes]

@@ -144,7 +144,7 @@ def made(table: Table, seed: int) -> Table:
     return Table(X, table.positive, table.asked)
 
 
-def judged(folder: str, name: str, split: int, hardening: str) -> list[dict[str, object]]:
+def judged(folder: str, methods: list[str], name: str, split: int, hardening: str) -> list[dict[str, object]]:
     """AUC, and the share of random columns among those chosen, of every encoding and method."""
     warnings.simplefilter("ignore")
     table = load_table(name.rstrip("*"), folder, "")
@@ -154,7 +154,7 @@ def judged(folder: str, name: str, split: int, hardening: str) -> list[dict[str,
     numbers, answers = coded(given.judged), []
     for how in (*ENCODERS, "axis"):
         X = encoded(given.train, given.labelled, how)
-        for method in METHODS:
+        for method in methods:
             try:
                 chosen = select_rows(X, given.labelled, given.positive[parts.train], method, table.asked.k, split).names
             except Exception:
@@ -171,13 +171,14 @@ def main() -> None:
     parser.add_argument("--data", default="../shared/data")
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--methods", nargs="+", default=METHODS, help="each with its options: 'fscpu generations=9'")
     asked = parser.parse_args()
     folder = str(Path(asked.data) / "real_tables")
     names = [name for name, group in groups(folder).items() if group == CHOICES]
     names = [name for name in names if any(map(is_text, (c for _, c in load_table(name, folder, "").X.items())))]
     units = [(n, s, h) for n in [*names, *(f"{n}*" for n in MADE)] for s in range(asked.splits) for h in HARD]
     with ProcessPoolExecutor(asked.processes) as pool:
-        futures = [pool.submit(judged, folder, *unit) for unit in units]
+        futures = [pool.submit(judged, folder, asked.methods, *unit) for unit in units]
         answers = []
         for unit, future in zip(units, futures, strict=True):
             answers += future.result()

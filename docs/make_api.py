@@ -21,6 +21,7 @@ from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.evidence.label_rate import Beta
 from spark_pufs.core.evidence.pu_scores import Estimate, PUScores
 from spark_pufs.core.information.power import Power, PowerReport, SampleSize
+from spark_pufs.findings import Findings
 from spark_pufs.history.difference import ColumnDrift, Difference, FeatureChange
 from spark_pufs.local import PUSelector
 from spark_pufs.selection import Feature
@@ -41,6 +42,7 @@ messages in [troubleshooting](troubleshooting.md).
 # What the functions return or take: not names of the package itself, but users hold them in their hands.
 PARTS = (
     Feature,
+    Findings,
     Comparison,
     Standing,
     Difference,

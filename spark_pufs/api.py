@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
@@ -230,11 +229,15 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     >>> sorted(likely_positives(found, table)["row"]) == list(range(20, 40))
     True
     """
+    if not isinstance(selection, Selection):
+        found = f"expected a Selection, got {type(selection).__name__}"
+        raise ConfigError(Fault("Likely positives", found, "Give what select() returned."))
     request = selection.request
     wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
-    if "model" not in selection.details:
+    clustering = selection.findings.clustering
+    if clustering is None or clustering.model is None:
         raise ConfigError(no_clusters("Likely positives", selection.method))
-    model = ClusterModel.from_dict(selection.details["model"])
+    model = clustering.model
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]
     label = request["label"]

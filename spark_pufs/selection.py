@@ -12,7 +12,9 @@ import pandas as pd
 
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.masking import masked_texts
+from spark_pufs.findings import Findings
+from spark_pufs.masking.texts import masked_texts
+from spark_pufs.values import Strange, path_text, plain, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -59,7 +61,7 @@ class Selection:
     - ``surrogate``: the class that the method worked with, and why.
     - ``facts``: rows, labelled and unlabelled rows, features read.
     - ``dropped``: columns left out, each with the reason. ``warnings``: what to look at before relying on the answer.
-    - ``details``: what the method found besides: clusters, sizes, stability, distributions.
+    - ``findings``: what was found besides: clusters, sizes, stability, distributions; ``details`` as plain values.
     - ``request``, ``fingerprint``, ``versions``: what was asked, of which table, with which packages.
     - ``run``: engine, passes and seconds, which differ from run to run; all else is the same for the same data, request
       and version.
@@ -80,12 +82,17 @@ class Selection:
     facts: Mapping[str, Any]
     dropped: Mapping[str, str]
     warnings: tuple[str, ...]
-    details: Mapping[str, Any]
+    findings: Findings
     request: Mapping[str, Any]
     fingerprint: str
     versions: Mapping[str, str]
     run: Mapping[str, Any]
     columns: tuple[ColumnCounts, ...] = ()  # none: made before they were kept
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The findings as plain values, as they are in selection.json."""
+        return dict(self.findings.as_dict())
 
     @property
     def names(self) -> list[str]:
@@ -121,6 +128,9 @@ class Selection:
 
     def apply(self, table: Table) -> Table:
         """The same table with the chosen features, all of which it must have, and the columns that are not features."""
+        if not hasattr(table, "columns"):
+            found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
+            raise DataError(Fault("Table", found, "Convert it first."))
         faults = absent(self.names, map(str, table.columns))
         if faults:
             raise DataError(faults)
@@ -133,8 +143,10 @@ class Selection:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
         columns = [column.as_dict() for column in self.columns]
-        own = asdict(replace(self, columns=()))
-        return {"names": self.names, "scores": self.scores, "cost": self.cost, **own, "columns": columns}
+        own = asdict(replace(self, columns=(), findings=Findings()))
+        del own["findings"]
+        answer = {"names": self.names, "scores": self.scores, "cost": self.cost}
+        return {**answer, **own, "details": self.details, "columns": columns}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
@@ -142,7 +154,8 @@ class Selection:
         own = {field.name: values[field.name] for field in fields(cls) if field.name in values}
         features = tuple(Feature(**feature) for feature in values["features"])
         columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
-        return cls(**own | {"features": features, "warnings": tuple(values["warnings"]), "columns": columns})
+        own |= {"features": features, "warnings": tuple(values["warnings"]), "columns": columns}
+        return cls(**own, findings=Findings.from_dict(values["details"]))
 
     def to_json(self) -> str:
         """``as_dict`` as text, as it is in selection.json: addresses in it are shown without secrets."""
@@ -152,16 +165,22 @@ class Selection:
         """selection.json, ranking.parquet, report.html and report.md into the folder ``path``, the manifest last."""
         from spark_pufs.rundir.files import write_selection
 
-        write_selection(self, path, overwrite=overwrite)
+        if not isinstance(plain(overwrite), bool):
+            found = f"must be true or false, got {shown(overwrite)}"
+            raise ConfigError(Fault("Option 'overwrite'", found, "For example True."))
+        write_selection(self, path, overwrite=bool(overwrite))
 
     def write_report(self, path: str | Path) -> None:
         """The report alone: HTML, or Markdown where the name ends in .md."""
         from spark_pufs.report import to_html, to_markdown
         from spark_pufs.rundir.atomic import write_file
 
-        text = to_markdown(self) if str(path).endswith(".md") else to_html(self)
+        place = path_text(path)
+        if isinstance(place, Strange):
+            raise ConfigError(Fault(f"Report {place!r}", "is not a path", "Name a file, for example report.html."))
+        text = to_markdown(self) if place.endswith(".md") else to_html(self)
         try:
-            write_file(Path(path).expanduser(), text.encode())
+            write_file(Path(place).expanduser(), text.encode())
         except (OSError, ValueError, RuntimeError) as error:  # ValueError: NUL in the path; RuntimeError: unknown ~user
             why = getattr(error, "strerror", None) or error
             fix = "Name a file in a folder that is there and may be written."
@@ -182,7 +201,7 @@ class Selection:
     @property
     def verdict(self) -> str:
         """Better than chance or not, and the choice beside all features; empty where nothing was held out."""
-        return str(self.details.get("verdict", ""))
+        return self.findings.verdict or ""
 
     def __str__(self) -> str:
         """The verdict where there is one, the answer in one line, then what to look at before relying on it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ __all__ = [
     "Bins",
     "Block",
     "Column",
+    "Json",
     "Kind",
     "LabelRule",
     "Layout",
@@ -34,6 +36,8 @@ LABEL_STATES = 3
 FULL_GRADE = 255  # soft labels as whole numbers: the grade of a row that is surely positive
 
 Kind = Literal["numeric", "text", "unsupported"]
+# Plain values, as JSON has them.
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,10 @@ class Text:
 
 @dataclass(frozen=True)
 class RawBatch:
-    """Some rows of the source: numeric (n, D1) float64 with NaN where null, nulls (D1,) counted apart."""
+    """Some rows of the source: numeric (n, D1) float64 with NaN where null, nulls (D1,) counted apart.
+
+    In memory numbers lie by rows or by columns, as the source has them.
+    """
 
     numeric: NDArray[np.float64]
     nulls: NDArray[np.int64]

@@ -1,14 +1,15 @@
-"""`spark-pufs diff`: what changed between two runs."""
+"""`spark-pufs diff` and `spark-pufs history`: what changed between two runs, and over all runs of a directory."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
 from spark_pufs.errors import ConfigError, Fault
 
-__all__ = ["diff"]
+__all__ = ["diff", "history"]
 
 
 @click.command()
@@ -31,9 +32,46 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
     context.exit(found.exit_code)
 
 
+@click.command()
+@click.argument("runs")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
+@click.option("--html", type=click.Path(path_type=Path), help="Where the page goes; by default history.html in RUNS.")
+def history(runs: str, as_json: bool, html: Path | None) -> None:
+    """All finished selections below the directory RUNS over time: features, labels, drift and alarms, as one page."""
+    from spark_pufs.history.timeline import timeline
+
+    found = timeline(runs)
+    page = html or (None if "://" in runs else Path(runs).expanduser() / "history.html")
+    if page is not None:
+        _check_ours(page)
+        _write(page, found.to_html(_way(page, runs)))
+    click.echo(found.to_json() if as_json else str(found))
+    if page is not None and not as_json:
+        click.echo(f"page: {page}")
+
+
+def _way(page: Path, runs: str) -> str:
+    """From the page to the directory of the runs, for links."""
+    if "://" in runs:
+        return runs.rstrip("/")
+    return Path(os.path.relpath(Path(runs).expanduser().resolve(), page.resolve().parent)).as_posix()
+
+
+def _check_ours(page: Path) -> None:
+    """Refuse to replace a file that is no page of ours."""
+    from spark_pufs.report.timeline_page import GENERATOR
+
+    if page.is_file() and GENERATOR.encode() not in page.read_bytes()[:2000]:
+        fix = "Name another file with --html."
+        raise ConfigError(Fault(f"Page '{page}'", "is there already and was not written by spark-pufs history", fix))
+
+
 def _write(path: Path, text: str) -> None:
+    from spark_pufs.rundir.atomic import write_file
+
     try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
+        write_file(path.expanduser(), text.encode())
+    except (OSError, ValueError) as error:  # ValueError: NUL in the path
         fix = "Name a file in a folder that is there and may be written."
-        raise ConfigError(Fault(f"Page '{path}'", f"cannot be written: {error.strerror}", fix)) from error
+        why = getattr(error, "strerror", None) or error
+        raise ConfigError(Fault(f"Page '{path}'", f"cannot be written: {why}", fix)) from error

@@ -10,17 +10,19 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
 
-from spark_pufs.cli.changes import diff
+from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
 from spark_pufs.cli.options import CONFIG, ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
 from spark_pufs.errors import PufsError, Stopped
-from spark_pufs.masking import masked
+from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
 from spark_pufs.version import __version__
 
 __all__ = ["app", "main", "run"]
@@ -51,8 +53,10 @@ def run(arguments: list[str]) -> int:
         return Stopped.exit_code
     except Exception as error:
         log.debug("unexpected", exc_info=True)
-        gist = masked(next(iter(str(error).splitlines()), ""))  # below the first line Spark puts a Java stack
-        errors.print(f"error: {type(error).__name__}: {gist} (--verbose shows all)", style="red", markup=False)
+        first = visible(
+            foreign(next(iter(str(error).splitlines()), "")[:MOST_READ])
+        )  # below it Spark puts a Java stack
+        errors.print(f"error: {type(error).__name__}: {first} (--verbose shows all)", style="red", markup=False)
         return 1
     return code if isinstance(code, int) else 0  # a command may leave with a code of its own
 
@@ -78,10 +82,23 @@ class Masked(logging.Formatter):
     """Log lines and tracebacks without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return masked(super().format(record))
+        """The record anew: another handler may have left its own text of the traceback in it."""
+        record = copy(record)
+        record.exc_text = None
+        return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return masked(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        return foreign(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:
+        return foreign(super().formatStack(stack_info))
 
 
 app.add_command(diff)
+app.add_command(history)
 app.add_command(make)
 app.add_command(reproduce)
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.masking import masked
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.texts import gist
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -57,7 +58,7 @@ def make() -> None:
 
 @make.command()
 @click.option("--condition", type=click.IntRange(1, CONDITIONS), required=True, help="Column of the paper's table.")
-@click.option("--relevant", type=int, default=25, show_default=True, help="Features that tell of the class.")
+@click.option("--relevant", type=int, default=25, show_default=True, help="Number of relevant features.")
 @click.option("--noise", type=int, default=25, show_default=True, help="Features that do not.")
 @click.option("--positives", type=float, default=1 / 9, help="Share of positives; the paper's 1/9 by default.")
 @_options(_LABELS, _TABLE)
@@ -139,7 +140,7 @@ def _write(
     elif isinstance(mechanism, SAR):
         mechanism = centred(frame, mechanism)
     write_table(with_labels(frame, mechanism, seed), given["out"], given["format_"], given["overwrite"], drawn)
-    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {masked(given['out'])}")
+    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {address_shown(given['out'])}")
 
 
 def _network(path: Path) -> Network:
@@ -149,4 +150,4 @@ def _network(path: Path) -> Network:
         return read_bif(path.read_bytes())
     except OSError as error:
         fix = "Give the path of a BIF file, .bif or .bif.gz."
-        raise DataError(Fault(f"Network '{path}'", f"cannot be read: {error}", fix)) from error
+        raise DataError(Fault(f"Network '{path}'", f"cannot be read: {gist(error)}", fix)) from error

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import raw_batch
 from spark_pufs.engines.arrow_columns import NotAlike, as_doubles, as_words, check_values, kind_of, spark_type
-from spark_pufs.engines.base import Pass, Work
+from spark_pufs.engines.base import Pass, Result, Shared, Unit
 from spark_pufs.engines.local import LocalSource, each_in_threads
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.types import UNLABELLED, Column, LabelRule
@@ -35,6 +34,7 @@ class MemoryEngine:
             check_values(array)
         self._rows = table.num_rows
         self.passes: list[Pass] = []
+        self.how: dict[str, str] = {}
 
     def columns(self) -> list[Column]:
         return list(self._columns)
@@ -56,7 +56,9 @@ class MemoryEngine:
         kept = {name: self._arrays[name] for name in keep}
         return pa.table({**kept, "cluster": pa.array(cluster.astype(np.int32))}).filter(pa.array(likely))
 
-    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
         return each_in_threads(function, shared, units)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:

@@ -13,6 +13,7 @@ from spark_pufs.engines.memory import MemoryEngine
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.jobs.config import RunConfig
 from spark_pufs.jobs.small_tables import read_small
+from spark_pufs.masking.hidden import revealed
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.spark.session import under_submit
@@ -46,7 +47,7 @@ def _in_memory(config: RunConfig, note: Callable[[str], None]) -> MemoryEngine |
         if source.path is None:
             raise NotAlike("a table of a catalog")
         note("reading the table")
-        return MemoryEngine(read_small(source.path, source.format, source.options, limited=auto))
+        return MemoryEngine(read_small(source.path.given, source.format, revealed(source.options), limited=auto))
     except NotAlike as why:
         if not auto:
             found = f"memory does not read this source as Spark does: {why}"
@@ -57,9 +58,9 @@ def _in_memory(config: RunConfig, note: Callable[[str], None]) -> MemoryEngine |
 
 def _check_wanted(config: RunConfig) -> None:
     """A cluster, or settings of a session, are named by those who want them used."""
-    if under_submit() or "SPARK_REMOTE" in os.environ or not config.spark.master.startswith("local"):
+    if under_submit() or "SPARK_REMOTE" in os.environ or not config.spark.master.given.startswith("local"):
         raise NotAlike("a cluster is named")
-    if config.spark.conf:
+    if config.spark.conf or config.spark.reader != "auto":
         raise NotAlike("settings of Spark are given")
 
 
@@ -70,11 +71,15 @@ def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkE
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
-    spark = open_session(config.spark.master, config.spark.conf)
+    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
     source = config.source
-    with plain_errors(f"Source '{source.table or source.path}'"):
+    with plain_errors(f"Source '{source.shown}'"):
         note("reading the table")
-        yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
+        path = None if source.path is None else source.path.given
+        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+        files = source.table is None and source.format == "parquet" and not source.options
+        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
+        yield SparkEngine(frame, reader=asked, from_path=files)
 
 
 def write_rows(rows: Any, folder: RunFolder, name: str) -> None:

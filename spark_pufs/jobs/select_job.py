@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 
 import yaml
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.jobs.opening import TableEngine, opened, write_rows
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.masking import masked
 from spark_pufs.request import Request
 from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
 from spark_pufs.rundir.checkpoint import FolderKeeper
@@ -29,7 +28,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-__all__ = ["Report", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -38,14 +37,14 @@ log = logging.getLogger("spark_pufs")
 
 
 @dataclass(frozen=True)
-class Report:
+class RunOutcome:
     """How a job ended: ``selection`` is None after a dry run and where the work was done before."""
 
     selection: Selection | None
     message: str
 
 
-def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
+def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
     request = config.request()
     check(request)
@@ -54,11 +53,12 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     tracking = _tracking(config)
     if tracking is not None:
         tracking.check()
-    folder = RunFolder(config.output.path)
+    folder = RunFolder(config.output.path.given)
+    previous = previous_run(config.output.previous, config.output.path)
     if dry_run:
-        return Report(None, _planned(config, request, folder, note))
+        return RunOutcome(None, _planned(config, request, folder, note))
     with held(folder):
-        return _select(config, request, folder, tracking, note)
+        return _select(config, request, folder, previous, tracking, note)
 
 
 def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
@@ -72,15 +72,20 @@ def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Calla
 
 
 def _select(
-    config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
-) -> Report:
+    config: RunConfig,
+    request: Request,
+    folder: RunFolder,
+    previous: Previous,
+    tracking: Tracking | None,
+    note: Callable[[str], None],
+) -> RunOutcome:
     with opened(config, note) as engine:
         plan = _prepared(engine, config, request)
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
         if _done(config, plan, folder, keeper):
             _clean(folder, keeper)  # a run that was killed between its last file and here has left these
             done = f"Already done: {folder.path} holds this selection of this table."
-            return Report(None, done + _log(tracking, folder))
+            return RunOutcome(None, done + _log(tracking, folder))
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         selection = execute(engine, plan, request, note, keeper)
@@ -88,12 +93,18 @@ def _select(
         if config.output.likely_positives:
             note("writing likely positives")
             written[LIKELY] = _write_likely(engine, selection, request, folder)
+    selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
-    folder.write_all(files | {CONFIG: settings}, facts, written)
+    folder.write_all(files | pages | {CONFIG: settings}, facts, written)
     _clean(folder, keeper)
-    message = "\n".join([*filter(None, [selection.verdict]), selection.summary])
+    message = "\n".join([*filter(None, [selection.verdict]), selection.summary, *_since(selection)])
     message += f"\nResults: {folder.path} (open report.html)"
-    return Report(selection, message + _log(tracking, folder))
+    return RunOutcome(selection, message + _log(tracking, folder))
+
+
+def _since(selection: Selection) -> list[str]:
+    since = selection.findings.since
+    return [] if since is None else [f"Since {since.previous}: {'; '.join([since.verdict, *since.reasons[:3]])}"]
 
 
 def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
@@ -135,7 +146,9 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
 
 def _tracking(config: RunConfig) -> Tracking | None:
     asked = config.output.mlflow
-    return None if asked is None else Tracking(asked.experiment, asked.tracking_uri)
+    if asked is None:
+        return None
+    return Tracking(asked.experiment, None if asked.tracking_uri is None else asked.tracking_uri.given)
 
 
 def _log(tracking: Tracking | None, folder: RunFolder) -> str:
@@ -161,7 +174,7 @@ def _check_likely(config: RunConfig) -> None:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
 
 
-def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> Report:
+def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Go on with the run that was started in a run directory, there; a finished one stays as it is.
 
     Secrets are not kept with the settings: ``overrides`` gives them again.
@@ -188,11 +201,13 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
 
 def _write_likely(engine: TableEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
-    model = ClusterModel.from_dict(selection.details["model"])
+    clustering = selection.findings.clustering
+    if clustering is None or clustering.model is None:
+        raise ConfigError(no_clusters("Likely positives", selection.method))
     keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
-    write_rows(engine.likely_positives(model, request.label, keep), folder, LIKELY)
+    write_rows(engine.likely_positives(clustering.model, request.label, keep), folder, LIKELY)
     written = folder.staged_rows(LIKELY)
-    counted = sum(c["rows"] - c["labelled"] for c in selection.details["clusters"] if c["positive"])
+    counted = clustering.likely_positives
     if written != counted:
         raise changed_table(f"{counted:,} likely positives were counted, {written:,} written")
     return written
@@ -215,7 +230,7 @@ def plan_text(plan: Plan, config: RunConfig) -> str:
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
         f"method    {request.method}, k = {size}, {request.bins} bins, {plan.binning}",
         f"counting  {'all pairs in one pass' if one_pass else 'one pass for up to a dozen chosen features'}",
-        f"output    {masked(config.output.path)}",
+        f"output    {config.output.path}",
         *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],
         *[f"look at   {warning}" for warning in plan.warnings],
     ]

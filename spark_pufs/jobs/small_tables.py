@@ -18,7 +18,7 @@ from spark_pufs.engines.arrow_columns import NotAlike, spark_type
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.jobs.csv_tables import read_csv
 from spark_pufs.jobs.json_tables import read_json
-from spark_pufs.values import gist
+from spark_pufs.masking.texts import gist
 
 __all__ = ["MEMORY_MB", "read_small"]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from markupsafe import Markup
 
+from spark_pufs.findings.parts import SizePoint
 from spark_pufs.report import svg
 from spark_pufs.report.sentences import number, share, short
 
@@ -75,11 +75,11 @@ def convergence(history: Sequence[Sequence[float]], chosen: Sequence[bool]) -> t
     return svg.graph(HEIGHT + 44, label, [*axes, svg.panel(LEFT, TOP, WIDTH, HEIGHT, lines)]), len(drawn)
 
 
-def size_curve(points: Sequence[Mapping[str, Any]], chosen: int) -> Markup:
+def size_curve(points: Sequence[SizePoint], chosen: int) -> Markup:
     """Held-out score against the number of features, with intervals; the chosen number is marked."""
-    ordered = sorted(points, key=lambda point: int(point["k"]))
-    sizes, values = ([point[key] for point in ordered] for key in ("k", "auc"))
-    reach = [2 * (point.get("error") or 0.0) for point in ordered]
+    ordered = sorted(points, key=lambda point: point.k)
+    sizes, values = [point.k for point in ordered], [point.auc for point in ordered]
+    reach = [2 * (point.error or 0.0) for point in ordered]
     low, high = min(map(_less, values, reach)), max(v + r for v, r in zip(values, reach, strict=True))
     margin = (high - low) / 20 or 0.01
     low, high = low - margin, high + margin

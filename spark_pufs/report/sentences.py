@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match, patterns
+from spark_pufs.findings.parts import Distribution, Level, Redundancy
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.selectors.registry import known_method
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
 
 __all__ = [
+    "CHANGE_TONES",
     "Sign",
     "asked",
     "fixed",
@@ -40,6 +42,9 @@ ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows 
 TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
+# How the verdicts of `diff` look.
+CHANGE_TONES = {"unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor"}
+
 
 @dataclass(frozen=True)
 class Sign:
@@ -49,7 +54,7 @@ class Sign:
     text: str
 
 
-def short(text: Any, most: int = 160) -> str:
+def short(text: object, most: int = 160) -> str:
     """A name that fits: the middle of a very long one is left out, signs that no page can show are replaced.
 
     >>> short("abcdefghij", 7)
@@ -92,7 +97,7 @@ def share(part: float, whole: float) -> str:
     return f"{percent:.1f} %" if 0 < percent < 9.95 else f"{percent:.0f} %"
 
 
-def listed(names: Sequence[Any], most: int = 5) -> str:
+def listed(names: Sequence[object], most: int = 5) -> str:
     """The first names, and how many more there are."""
     shown = ", ".join(short(name, 40) for name in names[:most])
     return shown + (f" and {len(names) - most:,} more" if len(names) > most else "")
@@ -125,7 +130,7 @@ def asked(selection: Selection) -> list[str]:
         if value
     ]
     return [
-        f"Which of {facts['features']:,} features tell the positives among {_rows(facts['rows'])}?",
+        f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
     ]
@@ -133,26 +138,27 @@ def asked(selection: Selection) -> list[str]:
 
 def found(selection: Selection) -> list[str]:
     """The answer in plain words."""
-    names, details = selection.names, selection.details
+    names, findings = selection.names, selection.findings
     if not names:
         return [f"{selection.method} chose nothing."]
     costs = any(feature.cost != 1 for feature in selection.features)
     says = [f"{selection.method} ranks {listed(names[:3])} first."]
     if costs:
         says.append(f"Together they cost {number(selection.cost)}.")
-    if "lift" in details:
-        says.append(f"Clusters on these columns gather labelled rows {details['lift']:.1f} times as well as chance.")
-    elif details.get("distributions"):
-        first = details["distributions"][0]
-        says.append(f"{short(first['name'], 60)}: {seen(first['levels'])}")
-    alike = (
-        [pair for pair in twins(details["redundancy"], most=300) if pair[2] >= TWINS] if "redundancy" in details else []
-    )
+    clustering, features = findings.clustering, findings.features
+    if clustering is not None and clustering.lift is not None:
+        says.append(f"Clusters on these columns gather labelled rows {clustering.lift:.1f} times as well as chance.")
+    elif features.distributions:
+        first = features.distributions[0]
+        says.append(f"{short(first.name, 60)}: {seen(first.levels)}")
+    alike = [pair for pair in twins(features.redundancy, most=300) if pair[2] >= TWINS]
     if alike:
-        pairs = "1 pair of chosen features tells" if len(alike) == 1 else f"{len(alike)} pairs of chosen features tell"
-        says.append(f"{pairs} much the same.")
-    if "choice" in details:
-        says.append(str(details["choice"]["why"]))
+        pairs = (
+            "1 pair of chosen features carries" if len(alike) == 1 else f"{len(alike)} pairs of chosen features carry"
+        )
+        says.append(f"{pairs} much the same information.")
+    if findings.choice is not None:
+        says.append(findings.choice.why)
     return says
 
 
@@ -175,40 +181,38 @@ def warnings_of(selection: Selection) -> list[str]:
 
 def score_words(selection: Selection) -> str:
     """What a score is, in one sentence."""
-    theta = selection.details.get("theta")
-    if theta and all(feature.score == theta.get(feature.name) for feature in selection.features):
+    trace = selection.findings.search
+    if trace is not None and all(one.score == trace.theta.get(one.name) for one in selection.features):
         return "A score is theta, the probability that the search gives a feature."
-    if theta:
+    if trace is not None:
         return (
             "A score is a feature's effect on how well clusters gather the labelled rows: above 0 it does more than "
             "the mean feature; the unit is the spread over all features. Theta is the probability the search gives it."
         )
     method = known_method(selection.method)
     steps = "; each is scored given those chosen before it" if method and method.stepwise else ""
-    return f"The higher the score, the more a feature tells{steps}."
+    return f"The higher the score, the more relevant the feature{steps}."
 
 
-def seen(levels: Sequence[Mapping[str, Any]]) -> str:
+def seen(levels: Sequence[Level]) -> str:
     """What a distribution shows: the level where labelled rows are most in excess."""
-    labelled, unlabelled = (sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled"))
-    most = max(levels, key=lambda level: level["labelled"] / labelled - level["unlabelled"] / unlabelled)
-    if most["labelled"] / labelled - most["unlabelled"] / unlabelled < ALIKE:
+    labelled, unlabelled = (sum(one.labelled for one in levels) or 1, sum(one.unlabelled for one in levels) or 1)
+    most = max(levels, key=lambda one: one.labelled / labelled - one.unlabelled / unlabelled)
+    if most.labelled / labelled - most.unlabelled / unlabelled < ALIKE:
         return "Labelled and unlabelled rows fall alike into these levels."
-    own, others = share(most["labelled"], labelled), share(most["unlabelled"], unlabelled)
-    return f"{own} of the labelled rows are in “{short(most['level'], 40)}”, {others} of the unlabelled."
+    own, others = share(most.labelled, labelled), share(most.unlabelled, unlabelled)
+    return f"{own} of the labelled rows are in “{short(most.level, 40)}”, {others} of the unlabelled."
 
 
-def crowded(distributions: Sequence[Mapping[str, Any]]) -> int:
+def crowded(distributions: Sequence[Distribution]) -> int:
     """Distributions with nearly all unlabelled rows in one level: those of heavy tails cut into equal widths."""
-    shares = [[level["unlabelled"] for level in found["levels"]] for found in distributions]
+    shares = [[level.unlabelled for level in found.levels] for found in distributions]
     return sum(max(rows, default=0) > ONE_LEVEL * sum(rows) for rows in shares)
 
 
-def twins(redundancy: Mapping[str, Any], most: int = 8) -> list[tuple[str, str, float]]:
+def twins(redundancy: Redundancy | None, most: int = 8) -> list[tuple[str, str, float]]:
     """The pairs that share most, strongest first."""
-    names, values = redundancy["names"], redundancy["values"]
-    pairs = [(names[i], names[j], values[i][j]) for i in range(len(names)) for j in range(i)]
-    return sorted(pairs, key=lambda pair: -pair[2])[:most]
+    return redundancy.pairs()[:most] if redundancy else []
 
 
 def _rows(count: int) -> str:
@@ -223,23 +227,23 @@ def _verdict_sign(selection: Selection) -> list[Sign]:
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:
-    told = selection.details.get("stability")
-    if not told:
+    told = selection.findings.stability
+    if told is None:
         return []
-    if told["nogueira"] is None or math.isnan(told["nogueira"]):
-        return [Sign("fair", f"Stability over {told['runs']} resampled runs says nothing: {told['verdict']}.")]
-    low, index = told["low"], told["nogueira"]
+    index, low = told.nogueira, told.low
+    if index is None or low is None or math.isnan(index):
+        return [Sign("fair", f"Stability over {told.runs} resampled runs says nothing: {told.verdict}.")]
     tone: Tone = "good" if index >= GOOD and low >= POOR else "fair" if low >= POOR else "poor"
-    figure = f"{fixed(told['nogueira'])} ({fixed(told['low'])} to {fixed(told['high'])})"
-    return [Sign(tone, f"Stability {figure} over {told['runs']} resampled runs: {told['verdict']}.")]
+    figure = f"{fixed(index)} ({fixed(low)} to {fixed(told.high)})"
+    return [Sign(tone, f"Stability {figure} over {told.runs} resampled runs: {told.verdict}.")]
 
 
 def _check_sign(selection: Selection) -> list[Sign]:
-    check = selection.details.get("check")
-    if not check:
+    check = selection.findings.check
+    if check is None:
         return []
-    tone: Tone = {"holds": "good", "weak": "fair"}.get(check["verdict"], "poor")  # type: ignore[assignment]
-    return [Sign(tone, f"Cluster assumption: {check['verdict']}. {check['reason']}")]
+    tones: dict[str, Tone] = {"holds": "good", "weak": "fair"}
+    return [Sign(tones.get(check.verdict, "poor"), f"Cluster assumption: {check.verdict}. {check.reason}")]
 
 
 def _border_sign(selection: Selection) -> list[Sign]:
@@ -247,7 +251,7 @@ def _border_sign(selection: Selection) -> list[Sign]:
     named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
     ranked = [feature.name for feature in selection.features]
     barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
-    barred |= {name for group in selection.details.get("copies", ()) for name in group["copies"]}
+    barred |= {name for group in selection.findings.features.copies or () for name in group.copies}
     inside = [f for f in selection.features if f.selected and f.name not in barred]
     outside = [f for f in selection.features if not f.selected and f.name not in barred]
     if not inside or not outside:

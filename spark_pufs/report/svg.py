@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from markupsafe import Markup, escape
 
-__all__ = ["circle", "graph", "line", "panel", "path", "rect", "tag", "text", "ticks"]
+__all__ = ["area", "circle", "graph", "line", "panel", "path", "rect", "tag", "text", "ticks"]
 
 
 def tag(name: str, attributes: Mapping[str, object], inside: Iterable[Markup | str] = ()) -> Markup:
@@ -43,8 +43,12 @@ def text(x: float, y: float, words: str, anchor: str = "start", class_: str = "a
 
 def path(points: Sequence[tuple[float, float]], class_: str) -> Markup:
     """A line through points of the unit square, (0, 0) bottom left; goes inside a ``panel``."""
-    joined = " ".join(f"{1000 * x:.0f},{1000 * (1 - y):.0f}" for x, y in points)
-    return tag("polyline", {"points": joined, "class": class_})
+    return tag("polyline", {"points": _joined(points), "class": class_})
+
+
+def area(points: Sequence[tuple[float, float]], class_: str) -> Markup:
+    """A filled shape through points of the unit square; goes inside a ``panel``."""
+    return tag("polygon", {"points": _joined(points), "class": class_})
 
 
 def panel(x: float, y: float, width: float, height: float, inside: Iterable[Markup]) -> Markup:
@@ -66,6 +70,10 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     step = next(step * factor for factor in (0.1, 0.2, 0.5, 1, 2, 5) if span / (step * factor) <= most)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _joined(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{1000 * x:.0f},{1000 * (1 - y):.0f}" for x, y in points)
 
 
 def _pc(value: float) -> str:

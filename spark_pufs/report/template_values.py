@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import AssumptionCheck, CopyGroup, Distribution
 from spark_pufs.report import charts, sentences
 from spark_pufs.report.rerun import python_call, yaml_config
 from spark_pufs.selectors.registry import known_method
@@ -31,14 +33,16 @@ def facts_of(selection: Selection) -> dict[str, Any]:
     chosen = [feature for feature in selection.features if feature.selected]
     others = [feature for feature in selection.features if not feature.selected]
     warnings, dropped = sentences.warnings_of(selection), list(selection.dropped.items())
-    details, words = selection.details, sentences.score_words(selection)
+    features, words = selection.findings.features, sentences.score_words(selection)
     return {
         "selection": selection,
-        "details": details,
+        "findings": selection.findings,
         "headline": sentences.headline(selection),
         "asked": sentences.asked(selection),
         "found": sentences.found(selection),
         "sure": sentences.sure(selection),
+        "since": selection.findings.since,
+        "since_tone": sentences.CHANGE_TONES.get(selection.findings.since.verdict if selection.findings.since else ""),
         "score_words": " ".join([RELEVANCE, words] if with_relevance(selection) else [words]),
         "with_relevance": with_relevance(selection),
         "method": known_method(selection.method),
@@ -51,34 +55,38 @@ def facts_of(selection: Selection) -> dict[str, Any]:
             "others": max(len(others) - OTHERS, 0),
             "warnings": max(len(warnings) - LISTED, 0),
             "dropped": max(len(dropped) - LISTED, 0),
-            **{name: max(len(details.get(name, ())) - LISTED, 0) for name in ("copies", "near_copies")},
+            "copies": max(len(features.copies or ()) - LISTED, 0),
+            "near_copies": max(len(features.near_copies or ()) - LISTED, 0),
         },
         "with_cost": any(feature.cost != 1 for feature in selection.features),
-        "distributions": [_distribution(found) for found in details.get("distributions", ())],
+        "distributions": [_distribution(found) for found in features.distributions or ()],
         "crowded": _crowded(selection),
-        "twins": sentences.twins(details["redundancy"]) if "redundancy" in details else [],
-        "copies": [group[:2] for group in _groups(details, "copies")],
-        "near_copies": _groups(details, "near_copies"),
+        "twins": sentences.twins(features.redundancy),
+        "copies": _groups(features.copies or ()),
+        "near_copies": [
+            (*words, group.shared)
+            for words, group in zip(_groups(features.near_copies or ()), features.near_copies or (), strict=False)
+        ],
         "frequency": _frequency(selection),
-        "checks": _checks(details),
+        "checks": _checks(selection.findings),
         "again": _again(selection.request),
     }
 
 
 def pictures_of(selection: Selection) -> dict[str, Any]:
     """What only the page shows."""
-    details = selection.details
+    findings = selection.findings
     edges = [f.score + sign * 2 * f.standard_error for f in selection.features for sign in (-1, 1)]
-    rows = details.get("comparison", {}).get("rows", ())
-    aucs = [row["auc"] + sign * 2 * (row.get("auc_error") or 0.0) for row in rows for sign in (-1, 1)]
-    redundancy = details.get("redundancy")
+    rows = findings.comparison.rows if findings.comparison else ()
+    aucs = [row.auc + sign * 2 * row.auc_error for row in rows for sign in (-1, 1)]
+    sizes, redundancy = findings.sizes, findings.features.redundancy
     return {
         "score_scale": charts.scale_of(edges),
         "relevance_scale": charts.scale_of([_reach(selection)]),
         "auc_scale": charts.scale_of(aucs, zero=False),
         "convergence": _convergence(selection),
-        "sizes": charts.size_curve(**_sizes(details["sizes"])) if details.get("sizes", {}).get("points") else None,
-        "heat_map": charts.heat_map(redundancy["names"], redundancy["values"]) if redundancy else None,
+        "sizes": charts.size_curve(sizes.points, sizes.chosen) if sizes and sizes.points else None,
+        "heat_map": charts.heat_map(redundancy.names, redundancy.values) if redundancy else None,
         "charts": charts,
     }
 
@@ -94,54 +102,46 @@ def _reach(selection: Selection) -> float:
     return min(max([1.0, *ends]), FURTHEST)
 
 
-def _groups(details: Mapping[str, Any], name: str) -> list[tuple[str, str, float]]:
-    """The column that stands for a group, the others in words, and what they share."""
-    return [
-        (group["representative"], sentences.listed(group["copies"], NAMES), group.get("shared", 1.0))
-        for group in details.get(name, ())[:LISTED]
-    ]
+def _groups(groups: Sequence[CopyGroup]) -> list[tuple[str, str]]:
+    """The column that stands for a group, and the others in words."""
+    return [(group.representative, sentences.listed(group.copies, NAMES)) for group in groups[:LISTED]]
 
 
-def _distribution(found: Mapping[str, Any]) -> dict[str, Any]:
+def _distribution(found: Distribution) -> dict[str, Any]:
     """Shares instead of counts, the largest of them, and the sentence of what to see."""
-    levels = found["levels"]
-    totals = [sum(level[key] for level in levels) or 1 for key in ("labelled", "unlabelled")]
-    shares = [(level["level"], level["labelled"] / totals[0], level["unlabelled"] / totals[1]) for level in levels]
+    levels = found.levels
+    labelled, unlabelled = (sum(one.labelled for one in levels) or 1, sum(one.unlabelled for one in levels) or 1)
+    shares = [(one.level, one.labelled / labelled, one.unlabelled / unlabelled) for one in levels]
     most = max((part for _, *parts in shares for part in parts), default=1.0)
-    return {"name": found["name"], "levels": shares, "most": most, "seen": sentences.seen(levels) if levels else ""}
+    return {"name": found.name, "levels": shares, "most": most, "seen": sentences.seen(levels) if levels else ""}
 
 
 def _crowded(selection: Selection) -> int:
     """How many of the distributions would show more in bins of equal frequency."""
-    if selection.details.get("binning") != "equal-width":
-        return 0
-    return sentences.crowded(selection.details.get("distributions", ()))
+    features = selection.findings.features
+    return sentences.crowded(features.distributions or ()) if features.binning == "equal-width" else 0
 
 
 def _frequency(selection: Selection) -> list[tuple[str, float]]:
     """How often each feature comes out of resampled runs: the chosen ones first, then those that nearly were."""
-    found = selection.details.get("stability", {}).get("frequency", {})
+    stability = selection.findings.stability
+    found = stability.frequency if stability else {}
     chosen = set(selection.names)
     return sorted(found.items(), key=lambda item: (item[0] not in chosen, -item[1]))[:FREQUENT]
 
 
-def _checks(details: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    titles = (("check_before", "On columns drawn blindly, before the search"), ("check", "On the chosen columns"))
-    return [(title, details[key]) for key, title in titles if details.get(key)]
+def _checks(found: Findings) -> list[tuple[str, AssumptionCheck]]:
+    before, after = "On columns drawn blindly, before the search", "On the chosen columns"
+    return [(title, check) for title, check in ((before, found.check_before), (after, found.check)) if check]
 
 
 def _convergence(selection: Selection) -> dict[str, Any] | None:
-    history = selection.details.get("history") or []
-    if len(history) < 2:
+    trace = selection.findings.search
+    if trace is None or len(trace.history or ()) < 2:
         return None
-    chosen = set(selection.names)
-    names = list(selection.details["theta"])
-    picture, drawn = charts.convergence(history, [name in chosen for name in names])
+    chosen, names = set(selection.names), list(trace.theta)
+    picture, drawn = charts.convergence(trace.history or (), [name in chosen for name in names])
     return {"picture": picture, "drawn": drawn, "features": len(names)}
-
-
-def _sizes(sizes: Mapping[str, Any]) -> dict[str, Any]:
-    return {"points": sizes["points"], "chosen": sizes["chosen"]}
 
 
 def _again(request: Mapping[str, Any]) -> dict[str, str]:

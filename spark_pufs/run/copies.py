@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
+from spark_pufs.findings.parts import CopyGroup
 from spark_pufs.request import Request
 from spark_pufs.selection import Feature
 from spark_pufs.selectors.base import Limits
@@ -40,22 +40,22 @@ def _equal_columns(plan: Plan) -> list[list[int]]:
     profile, schema = plan.profile, plan.schema
     kinds = ((schema.numeric, profile.checksums), (schema.text, profile.text_checksums))
     checksum = {name: (kind, *sums[:, i]) for kind, sums in kinds for i, name in enumerate(kind)}
-    groups: dict[Any, list[int]] = {}
+    groups: dict[tuple[object, ...], list[int]] = {}
     for i, name in enumerate(plan.features):
         groups.setdefault(checksum[name], []).append(i)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def copy_groups(copies: Mapping[str, str]) -> list[dict[str, Any]]:
+def copy_groups(copies: Mapping[str, str]) -> tuple[CopyGroup, ...]:
     """Copies by the column that stands for them, for a report.
 
-    >>> copy_groups({"a2": "a", "c": "b", "a3": "a"})
-    [{'representative': 'a', 'copies': ['a2', 'a3']}, {'representative': 'b', 'copies': ['c']}]
+    >>> copy_groups({"a2": "a", "a3": "a"})
+    (CopyGroup(representative='a', copies=('a2', 'a3')),)
     """
     groups: dict[str, list[str]] = {}
     for copy, representative in copies.items():
         groups.setdefault(representative, []).append(copy)
-    return [{"representative": name, "copies": found} for name, found in groups.items()]
+    return tuple(CopyGroup(name, tuple(found)) for name, found in groups.items())
 
 
 def copy_warning(copies: Mapping[str, str]) -> str:
@@ -68,9 +68,9 @@ def copy_warning(copies: Mapping[str, str]) -> str:
     """
     groups = copy_groups(copies)
     if len(groups) == 1:
-        first = groups[0]["representative"]
-        return f"Columns {_quoted([first, *groups[0]['copies']])} are copies of each other: '{first}' stands for them."
-    told = [f"'{group['representative']}' stands for {_quoted(group['copies'])}" for group in groups[:GROUPS]]
+        first = groups[0].representative
+        return f"Columns {_quoted([first, *groups[0].copies])} are copies of each other: '{first}' stands for them."
+    told = [f"'{group.representative}' stands for {_quoted(group.copies)}" for group in groups[:GROUPS]]
     more = [f"and {len(groups) - GROUPS:,} groups more"] if len(groups) > GROUPS else []
     return f"Some columns are copies of each other: {'; '.join(told + more)}."
 

@@ -36,7 +36,7 @@ from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, check_counts, count_clusters, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
-from spark_pufs.selectors.evidence.resampling import resampled, stability_dict
+from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
 from spark_pufs.selectors.registry import method_named, packages_behind
@@ -89,14 +89,14 @@ def prepare(engine: Engine, request: Request) -> Plan:
     """All that can be wrong is found here, before the work."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.drops_text, method.binning)
+    plan = inspect(engine, request, method.binning)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, request, limits)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
     """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
-    method, unread = method_named(request.method), Unread()
+    method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
@@ -108,7 +108,7 @@ class RowsWanted(Exception):
     """A method has found all else in order."""
 
 
-class Unread:
+class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
     def __getattr__(self, name: str) -> Any:
@@ -139,8 +139,8 @@ def execute(
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
-    seen["copies"] = copy_groups(plan.copies)
-    outcome = replace(outcome, details={**outcome.details, **seen})
+    seen = replace(seen, copies=copy_groups(plan.copies))
+    outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
 
@@ -158,22 +158,24 @@ def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
 
 def _evident(task: Task, method: Method) -> Outcome:
     """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
-    task, details, warnings = (task, {}, ()) if method.own_size else sized(task)
+    task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
     task.note(f"running {method.name}")
     outcome = method.run(task)
+    findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
         found, names = resampled(_as_chosen(task, outcome), task.request.stability)
-        details["stability"] = stability_dict(found, names)
+        findings = replace(findings, stability=stability_summary(found, names))
         if found.depends_on_draw:
             warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")
-    return replace(outcome, details={**outcome.details, **details}, warnings=(*outcome.warnings, *warnings))
+    return replace(outcome, findings=findings, warnings=(*outcome.warnings, *warnings))
 
 
 def _as_chosen(task: Task, outcome: Outcome) -> Task:
     """The task of the method that auto chose, the first of several, on as many features."""
-    if "choice" not in outcome.details:
+    choice = outcome.findings.choice
+    if choice is None:
         return task
-    first, size = outcome.details["choice"]["methods"][0], len(outcome.chosen)
+    first, size = choice.methods[0], len(outcome.chosen)
     request = replace(task.request, method=first, options={}, k=size, propose_k=False)
     return replace(task, request=request, limits=replace(task.limits, k=size))
 
@@ -257,7 +259,7 @@ def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
     best = counter.labels().max(axis=0)
     told = np.add.reduceat(best, table.layout.offsets[:-1])
     return tuple(
-        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        f"Column '{name}': determines the label of every row: a copy of it, or a leak? Exclude it if so."
         for name, rows in zip(table.names, told, strict=True)
         if rows == table.plan.profile.rows
     )
@@ -292,7 +294,7 @@ def _selection(
         },
         dropped=dict(plan.dropped),
         warnings=warnings,
-        details=outcome.details,
+        findings=outcome.findings,
         request=request.as_dict(),
         fingerprint=fingerprint(plan, request),
         versions={**_versions(), **packages_behind(request.method)},
@@ -324,7 +326,7 @@ def _lines(
 
 def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
     passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
-    return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
+    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 
 @cache  # reading what is installed takes longer than selecting from a small table

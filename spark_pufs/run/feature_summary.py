@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.information.mutual_information import between_features, entropy, mutual_information
+from spark_pufs.findings.parts import Distribution, FeatureSummary, Level, NearCopies, Redundancy
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
@@ -29,31 +30,29 @@ NEAR = 0.95  # symmetric uncertainty from which two features are near copies
 LEAST_ENTROPY = 0.1  # nats, of a feature that may be a near copy: a fiftieth of the rows in a second level
 
 
-def summarise(table: PUTable, counter: Counter, order: Sequence[int], chosen: int) -> dict[str, Any]:
+def summarise(table: PUTable, counter: Counter, order: Sequence[int], chosen: int) -> FeatureSummary:
     """What the report shows of features, the chosen ones first in ``order``.
 
     ``distributions`` of the first chosen ones by ``binning``; where counts fit in memory, their ``redundancy``; and
     ``near_copies``: groups of features that share nearly all, among all of them where all pairs were counted anyway.
     """
-    found: dict[str, Any] = {
-        "binning": table.plan.binning,
-        "distributions": distributions(table, counter, order[:chosen][:SHOWN]),
-    }
+    found = FeatureSummary(table.plan.binning, distributions(table, counter, order[:chosen][:SHOWN]))
     among = tuple(order[:chosen][:COMPARED])
     pairs = counter.among(among) if len(among) > 1 else None
     if pairs is not None:
         values = redundancy(pairs, _part(table.layout, among))
-        found["redundancy"] = {"names": [table.names[i] for i in among], "values": np.round(values, 6).tolist()}
+        rows = tuple(map(tuple, np.round(values, 6).tolist()))
+        found = replace(found, redundancy=Redundancy(tuple(table.names[i] for i in among), rows))
     known = counter.known_pairs()
     if known is not None:
-        found["near_copies"] = near_copies(known.sum(axis=0), table.layout, order, table.names)
-    elif pairs is not None:
+        return replace(found, near_copies=near_copies(known.sum(axis=0), table.layout, order, table.names))
+    if pairs is not None:
         own = [table.names[i] for i in among]
-        found["near_copies"] = near_copies(pairs, _part(table.layout, among), range(len(among)), own)
+        return replace(found, near_copies=near_copies(pairs, _part(table.layout, among), range(len(among)), own))
     return found
 
 
-def near_copies(pairs: Counts, layout: Layout, order: Sequence[int], names: Sequence[str]) -> list[dict[str, Any]]:
+def near_copies(pairs: Counts, layout: Layout, order: Sequence[int], names: Sequence[str]) -> tuple[NearCopies, ...]:
     """Features that share at least NEAR of their information with one that stands before them in ``order``.
 
     ``pairs`` (L, L) of all rows. A feature with nearly all rows in one level is left out: what its bins share says
@@ -73,20 +72,20 @@ def near_copies(pairs: Counts, layout: Layout, order: Sequence[int], names: Sequ
         open_[near] = False
         if near:
             least = round(min(1.0, float(shared[near].min())), 4)
-            groups.append({"representative": names[i], "copies": [names[j] for j in near], "shared": least})
-    return groups
+            groups.append(NearCopies(names[i], tuple(names[j] for j in near), least))
+    return tuple(groups)
 
 
 def _part(layout: Layout, features: Sequence[int]) -> Layout:
     return Layout(tuple(layout.levels[i] for i in features))
 
 
-def distributions(table: PUTable, counter: Counter, features: Sequence[int]) -> list[dict[str, Any]]:
+def distributions(table: PUTable, counter: Counter, features: Sequence[int]) -> tuple[Distribution, ...]:
     """Rows per level of each feature: labelled positive, unlabelled and labelled negative."""
     labels = counter.labels()
-    return [
-        {"name": table.names[i], "levels": _levels(table, i, labels[:, table.layout.span(i)])} for i in features
-    ]  # fmt: skip
+    return tuple(
+        Distribution(table.names[i], _levels(table, i, labels[:, table.layout.span(i)])) for i in features
+    )  # fmt: skip
 
 
 def redundancy(pairs: Counts, layout: Layout) -> NDArray[np.float64]:
@@ -160,19 +159,13 @@ def _number(value: float, digits: int) -> str:
     return f"{rounded:,.0f}" if rounded.is_integer() else f"{rounded:,.{max(digits, 9)}g}"
 
 
-def _levels(table: PUTable, feature: int, counts: Counts) -> list[dict[str, Any]]:
+def _levels(table: PUTable, feature: int, counts: Counts) -> tuple[Level, ...]:
     bins = table.bins[feature]
     names, pooled = _numeric(table, bins, counts) if bins.kind == "numeric" else _text(bins, counts)
-    return [
-        {
-            "level": name,
-            "labelled": int(rows[LABELLED_POSITIVE]),
-            "unlabelled": int(rows[UNLABELLED]),
-            "negative": int(rows[LABELLED_NEGATIVE]),
-        }
-        for name, rows in zip(names, pooled.T, strict=True)
-        if name or rows.any()
-    ]
+    states = [LABELLED_POSITIVE, UNLABELLED, LABELLED_NEGATIVE]
+    return tuple(
+        Level(name, *map(int, rows[states])) for name, rows in zip(names, pooled.T, strict=True) if name or rows.any()
+    )
 
 
 def _numeric(table: PUTable, bins: Bins, counts: Counts) -> tuple[list[str], Counts]:

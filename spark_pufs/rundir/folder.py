@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from pyarrow import fs
 from pyarrow.dataset import dataset
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
-from spark_pufs.masking import masked
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
+from spark_pufs.values import Strange, path_text
 
 __all__ = ["MANIFEST", "MARK", "RunFolder"]
 
@@ -40,19 +43,21 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = masked(str(path))
-        self._given = str(path)
+        text = path_text(path)
+        self._given = "" if isinstance(text, Strange) else text
+        self.path = address_shown(self._given)
         self.fence: Callable[[], AbstractContextManager[None]] = nullcontext  # around every change; the lock sets it
-        if not self._given.strip() or "\0" in self._given:
-            raise ConfigError(Fault(f"Output '{self.path}'", "is not a path", "Name a folder, for example runs/first."))
+        if not self._given.strip():
+            shown = str(path) if isinstance(path, str) else f"{text!r}"
+            raise ConfigError(Fault(f"Output '{shown}'", "is not a path", "Name a folder, for example runs/first."))
         try:
             if "://" in self._given:
                 self._fs, self._base = fs.FileSystem.from_uri(self._given)
             else:
-                self._given = str(Path(path).expanduser())
+                self._given = str(Path(self._given).expanduser())
                 self._fs, self._base = fs.LocalFileSystem(), str(Path(self._given).absolute())
         except (ValueError, OSError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
-            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {error}", _FIX)) from error
+            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {gist(error)}", _FIX)) from error
 
     @property
     def local(self) -> Path | None:
@@ -63,8 +68,16 @@ class RunFolder:
         """A folder in this one."""
         folder = copy.copy(self)
         folder._base, folder._given = self.at(name), self.address(name)
-        folder.path = masked(folder._given)
+        folder.path = address_shown(folder._given)
         return folder
+
+    def outer(self) -> tuple[RunFolder, str]:
+        """The folder that this one lies in, and its name there."""
+        folder = copy.copy(self)
+        folder._base, _, name = self._base.rstrip("/").rpartition("/")
+        folder._given = self._given.rstrip("/").rpartition("/")[0] or "."
+        folder.path = address_shown(folder._given)
+        return folder, name
 
     def check_place(self) -> None:
         """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
@@ -152,7 +165,7 @@ class RunFolder:
             with self._fs.open_input_stream(place, compression=None) as file:
                 data: bytes = file.read()
         except OSError as error:
-            raise PufsError(Fault(f"File '{name}' in '{self.path}'", f"cannot be read: {error}", _FIX)) from error
+            raise PufsError(Fault(f"File '{name}' in '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
         return data
 
     def read_json(self, name: str) -> dict[str, Any] | None:
@@ -163,7 +176,7 @@ class RunFolder:
         try:
             values = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise self._damaged(name, str(error)) from error
+            raise self._damaged(name, gist(error)) from error
         if not isinstance(values, dict):
             raise self._damaged(name, f"expected an object, found {type(values).__name__}")
         return values
@@ -173,9 +186,31 @@ class RunFolder:
         listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True))
         return sorted(info.base_name for info in listed if info.type == fs.FileType.File)
 
+    def holding(self, name: str) -> list[str]:
+        """Folders in it, at any depth, that hold a file of this name, relative to it; ``.`` is the folder itself."""
+        try:
+            listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True, recursive=True))
+        except OSError as error:
+            raise PufsError(Fault(f"Directory '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
+        places = [info.path for info in listed if info.type == fs.FileType.File and info.base_name == name]
+        base = self._base.rstrip("/")
+        return sorted(place.removeprefix(base).strip("/").removesuffix(name).rstrip("/") or "." for place in places)
+
+    def below(self, name: str) -> RunFolder:
+        """A folder at any depth in this one, as ``holding`` names it."""
+        folder = self
+        for part in () if name == "." else name.split("/"):
+            folder = folder.inner(part)
+        return folder
+
+    def written(self, name: str) -> datetime | None:
+        """When a file was written; None if it is not there."""
+        found: datetime | None = self._fs.get_file_info(self.at(name)).mtime
+        return found
+
     def age(self, name: str) -> float:
         """Seconds since a file was written; none if it is not there."""
-        written = self._fs.get_file_info(self.at(name)).mtime
+        written = self.written(name)
         return 0.0 if written is None else time.time() - written.timestamp()
 
     def delete(self, name: str) -> None:
@@ -335,7 +370,7 @@ class RunFolder:
         return ConfigError(Fault(f"Output '{self.path}'", found, "Name another output.path."))
 
     def _unwritten(self, error: OSError) -> PufsError:
-        unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {error}", _FIX))
+        unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {gist(error)}", _FIX))
         return self._in_the_way() or unwritten
 
     def _damaged(self, name: str, why: str) -> PufsError:
@@ -343,7 +378,7 @@ class RunFolder:
         return PufsError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
 
     def _leads_out(self, name: str, why: str) -> ConfigError:
-        fix = "A run directory holds plain files: mend what names it, or take the link away."
+        fix = "A run directory holds plain files only: correct the name, or remove the link."
         return ConfigError(Fault(f"Run directory '{self.path}'", f"'{name}' {why}", fix))
 
 

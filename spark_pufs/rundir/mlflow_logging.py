@@ -10,12 +10,16 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault, PufsError
-from spark_pufs.masking import masked
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import StabilitySummary
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.hidden import known_address
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import selection_files
 
 if TYPE_CHECKING:
@@ -34,7 +38,7 @@ class Tracking:
     """Where runs go; what is not given comes from MLFLOW_EXPERIMENT_NAME and MLFLOW_TRACKING_URI."""
 
     experiment: str | None = None
-    tracking_uri: str | None = None
+    tracking_uri: str | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -58,7 +62,7 @@ class Tracking:
             from mlflow import MlflowClient
         except ImportError as error:
             fix = 'Run: pip install "spark-pufs[mlflow]", or take output.mlflow out.'
-            raise EnvironmentFault(Fault("Package 'mlflow'", f"cannot be loaded ({error})", fix)) from error
+            raise EnvironmentFault(Fault("Package 'mlflow'", f"cannot be loaded ({gist(error)})", fix)) from error
         return MlflowClient(tracking_uri=self.tracking_uri)
 
     def _experiment(self, client: Any) -> str | None:
@@ -78,9 +82,9 @@ class Tracking:
         except Exception as error:  # MLflow, requests and the clients of clouds raise many kinds
             wrong = getattr(error, "error_code", None) == "INVALID_PARAMETER_VALUE"  # a retry does not help
             uri = self.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
-            text = " ".join(str(error).split()).rstrip(".")
-            where = f"MLflow at '{uri}'" if uri else "MLflow"
-            fix = "Mend output.mlflow or take it out; finished results are kept, and running again logs them."
+            text = gist(error).rstrip(".")
+            where = f"MLflow at '{known_address(uri)}'" if uri else "MLflow"
+            fix = "Correct output.mlflow or remove it; finished results are kept, and running again logs them."
             raise (ConfigError if wrong else PufsError)(Fault(where, text, fix)) from error
 
 
@@ -95,7 +99,7 @@ def parameters_of(request: Mapping[str, Any], source: Mapping[str, Any]) -> dict
     >>> parameters_of({"k": 5, "label": {"column": "y"}, "must": (), "costs": {"a b": 2}}, {"path": "s3://me:pw@b/t"})
     {'k': '5', 'label.column': 'y', 'costs': '{"a b": 2}', 'source.path': 's3://***@b/t'}
     """
-    source = {name: masked(value) if name == "path" and value else value for name, value in source.items()}
+    source = {name: address_shown(value) if name == "path" and value else value for name, value in source.items()}
     plain = json.loads(json.dumps({**request, "source": source}, default=str))
     flat: dict[str, Any] = {}
     for name, value in plain.items():
@@ -106,7 +110,8 @@ def parameters_of(request: Mapping[str, Any], source: Mapping[str, Any]) -> dict
 
 def metrics_of(selection: Selection) -> list[tuple[str, float, int]]:
     """(name, value, step): sizes, cost and what the method, resampling and held-out labels say; finite ones only."""
-    details = selection.details
+    findings = selection.findings
+    search, clustering = findings.search, findings.clustering
     values: dict[str, Any] = {
         "selected": len(selection.names),
         "cost": selection.cost,
@@ -114,45 +119,45 @@ def metrics_of(selection: Selection) -> list[tuple[str, float, int]]:
         "warnings": len(selection.warnings),
         "seconds": selection.run.get("seconds"),
         **selection.facts,
-        **{name: details.get(name) for name in ("f", "lift", "unconverged", "generations")},
-        **_stability(details.get("stability", {})),
-        **_held_out(details),
+        **({"f": clustering.f, "lift": clustering.lift} if clustering else {}),
+        **({"unconverged": search.unconverged, "generations": search.generations} if search else {}),
+        **_stability(findings.stability),
+        **_held_out(findings),
     }
-    points = details.get("sizes", {}).get("points", ())
-    curve = [("held_out_auc_by_size", point["auc"], point["k"]) for point in points]
+    points = findings.sizes.points if findings.sizes else ()
+    curve = [("held_out_auc_by_size", point.auc, point.k) for point in points]
     found = [(name, value, 0) for name, value in values.items()] + curve
     return [(name, float(value), step) for name, value, step in found if value is not None and math.isfinite(value)]
 
 
 def tags_of(selection: Selection) -> dict[str, str]:
     """What to search runs by; MLflow shows the note as the run's description."""
-    chosen = selection.details.get("choice", {}).get("method")
+    choice, stability = selection.findings.choice, selection.findings.stability
     said = [*filter(None, [selection.verdict]), selection.summary, *selection.warnings]
     tags = {
         FINGERPRINT: selection.fingerprint,
         "spark_pufs.version": selection.versions.get("spark_pufs"),
         "spark_pufs.method": selection.method,
-        "spark_pufs.chosen_method": chosen,
+        "spark_pufs.chosen_method": choice and choice.method,
         "spark_pufs.engine": selection.run.get("engine"),
-        "spark_pufs.stability": selection.details.get("stability", {}).get("verdict"),
+        "spark_pufs.stability": stability and stability.verdict,
         "mlflow.note.content": "\n\n".join(said)[:5000],
     }
     return {name: str(value) for name, value in tags.items() if value is not None}
 
 
-def _stability(found: Mapping[str, Any]) -> dict[str, Any]:
-    names = {"stability": "nogueira", "stability_low": "low", "stability_high": "high"}
-    return {name: found.get(key) for name, key in names.items()}
+def _stability(found: StabilitySummary | None) -> dict[str, float | None]:
+    return {"stability": found.nogueira, "stability_low": found.low, "stability_high": found.high} if found else {}
 
 
-def _held_out(details: Mapping[str, Any]) -> dict[str, Any]:
+def _held_out(findings: Findings) -> dict[str, float | None]:
     """PU-AUC on held-out labels: of the chosen size, and of every method that auto compared."""
-    sizes = details.get("sizes", {})
-    chosen = [point["auc"] for point in sizes.get("points", ()) if point["k"] == sizes["chosen"]]
-    own = {"held_out_auc": chosen[0]} if chosen else {}
-    for row in details.get("comparison", {}).get("rows", ()):
-        method = re.sub(r"[^\w\-./ ]", "_", row["method"])  # what MLflow takes in a name
-        own |= {f"held_out_{score}.{method}": row[score] for score in ("auc", "f1")}
+    sizes = findings.sizes
+    chosen = [point.auc for point in sizes.points if point.k == sizes.chosen] if sizes else []
+    own: dict[str, float | None] = {"held_out_auc": chosen[0]} if chosen else {}
+    for row in findings.comparison.rows if findings.comparison else ():
+        method = re.sub(r"[^\w\-./ ]", "_", row.method)  # what MLflow takes in a name
+        own |= {f"held_out_auc.{method}": row.auc, f"held_out_f1.{method}": row.f1}
     return own
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.schema import Name, match, patterns
 from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.findings import Findings
 from spark_pufs.request import Binning, Request
 from spark_pufs.selectors.options import Option, Options, options_of
 from spark_pufs.table.counter import Counter
@@ -117,7 +118,7 @@ class Outcome:
     surrogate: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Findings)
     summed: bool = False
     beyond_chance: bool = False
     relevance: NDArray[np.float64] | None = None
@@ -141,12 +142,9 @@ class Method:
     run: Callable[[Task], Outcome]
     options_class: type[Options] = Options
     numeric_only: bool = False  # reads numbers: text columns come to it as numbers, one per level
-    drops_text: bool = (
-        False  # reads numbers, and its model holds no encoding: text columns are left out, and said first
-    )
     own_size: bool = False  # decides the number of features itself where none is asked for
     stepwise: bool = False  # a score is given the features chosen before
-    makes_clusters: bool = False  # its details hold a cluster model, from which likely positives are told
+    makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
     binning: Binning = "equal-frequency"  # where none is asked for

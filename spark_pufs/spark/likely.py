@@ -21,16 +21,17 @@ __all__ = ["likely_rows"]
 
 
 def likely_rows(frame: DataFrame, kept: int, model: ClusterModel, rule: LabelRule) -> DataFrame:
-    """``frame``: ``kept`` columns to pass on, then x (array of doubles) and the label as text; adds ``cluster``."""
+    """``frame``: ``kept`` columns to pass on, then x (array of doubles), text columns, the label; adds ``cluster``."""
     from pyspark.sql.types import IntegerType, StructField, StructType
 
     schema = StructType([*frame.schema.fields[:kept], StructField("cluster", IntegerType())])
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            rows = raw_batch(batch.column(kept).flatten(), len(model.names), [], batch.column(kept + 1))
+            numbers, *text, label = batch.columns[kept:]
+            rows = raw_batch(numbers.flatten(), len(model.numeric), text, label)
             states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
-            cluster = model.clusters(rows.numeric)
+            cluster = model.clusters(model.numbers(rows))
             likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
             own = [column.filter(pa.array(likely)) for column in batch.columns[:kept]]
             found = pa.array(cluster[likely].astype(np.int32))

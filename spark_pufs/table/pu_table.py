@@ -18,9 +18,8 @@ from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
-__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack", "packer", "unseen_text"]
+__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack", "packer"]
 
-MOST_NAMED = 10  # columns in one warning
 IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
 
 
@@ -64,12 +63,10 @@ class PUTable:
         return self.plan.profile.rows
 
 
-def inspect(
-    engine: Engine, request: Request, drops_text: bool = False, own_binning: Binning = "equal-frequency"
-) -> Plan:
+def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-frequency") -> Plan:
     """Resolve the columns, read the table once, and raise all faults together.
 
-    ``drops_text`` and ``own_binning`` are the method's: whether it leaves text out, and what ``auto`` means to it.
+    ``own_binning`` is the method's: what ``auto`` means to it.
     """
     columns = engine.columns()
     schema, faults = resolve(
@@ -83,8 +80,6 @@ def inspect(
     profile = kernel.read(source.scan(kernel, "profile"))
     states, label_faults = _labels(profile, request)
     dropped = dict(schema.skipped) | _dropped(schema, profile, request.max_categories)
-    unseen = [name for name in schema.text if name not in dropped] if drops_text else []
-    dropped |= dict.fromkeys(unseen, f"text, and {request.method} reads numbers")
     features = tuple(name for name in schema.order if name not in dropped)
     faults += label_faults + _named_features(request, features, dropped, names)
     faults += _missing_faults(schema, profile, request)
@@ -100,17 +95,19 @@ def inspect(
         states,
         features,
         dropped,
-        (*unseen_text(request.method, unseen), *_warnings(schema, profile, labels, request, features)),
+        _warnings(schema, profile, labels, request, features),
         source,
         request.binning_or(own_binning),
     )
 
 
 def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
-    """The plan of some numeric features, in table order; its source reads no other column."""
-    schema = replace(plan.schema, numeric=features, text=(), order=features)
-    profile = plan.profile.of([plan.schema.numeric.index(name) for name in features])
-    source = engine.source(features, (), schema.label)
+    """The plan of some features, in table order; its source reads no other column."""
+    numeric, text = (tuple(n for n in features if n in kind) for kind in (plan.schema.numeric, plan.schema.text))
+    schema = replace(plan.schema, numeric=numeric, text=text, order=features)
+    places = [plan.schema.numeric.index(name) for name in numeric], [plan.schema.text.index(name) for name in text]
+    profile = plan.profile.of(*places)
+    source = engine.source(numeric, text, schema.label)
     return replace(plan, schema=schema, profile=profile, features=features, source=source)
 
 
@@ -254,15 +251,6 @@ def _missing_faults(schema: Schema, profile: Profile, request: Request) -> list[
         for name, count in zip([*schema.numeric, *schema.text], counts, strict=True)
         if count
     ]
-
-
-def unseen_text(method: str, names: list[str]) -> list[str]:
-    """What a method did not look at is said before all else."""
-    if not names:
-        return []
-    count = "1 text column was" if len(names) == 1 else f"{len(names)} text columns were"
-    shown = ", ".join(names[:MOST_NAMED]) + (", ..." if len(names) > MOST_NAMED else "")
-    return [f"{method} reads numbers: {count} not seen: {shown}."]
 
 
 def _nothing_left(dropped: Mapping[str, str]) -> Fault:

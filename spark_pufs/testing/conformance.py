@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from spark_pufs.selection import Selection
 from spark_pufs.selectors.base import Method, read_options
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.testing.subject import NAMES, Subject, example_table, lines_of, require, scores_of
+from spark_pufs.testing.travelling import TravellingEngine
 
 __all__ = ["CHECKS", "Subject", "check_method"]
 
@@ -62,7 +65,9 @@ def ranks_all_features(subject: Subject) -> None:
     left = [(-f.score, NAMES.index(f.name)) for f in found.features if not f.selected]
     require(left == sorted(left), "others by score, ties in the order of the columns", left)
     require(found.method == subject.method.name, "the method's name", found.method)
-    require(not subject.method.makes_clusters or "model" in found.details, "a cluster model in the details")
+    clustering = found.findings.clustering
+    told = clustering is not None and clustering.model is not None
+    require(told or not subject.method.makes_clusters, "a cluster model in the findings")
 
 
 def chooses_as_many_as_asked_for(subject: Subject) -> None:
@@ -88,6 +93,15 @@ def gives_the_same_for_any_order_of_rows(subject: Subject) -> None:
     turned, plain = subject.run(example_table().sample(frac=1.0, random_state=4), k=2), subject.two_of_five
     require(lines_of(turned) == lines_of(plain), "the same bits", lines_of(turned))
     require(turned.fingerprint == plain.fingerprint, "the same fingerprint")
+
+
+def gives_the_same_where_all_travels(subject: Subject) -> None:
+    """As on a cluster: states, rows, units of work and results go through bytes and come back the same."""
+    with patch("spark_pufs.api.engine_for", TravellingEngine):
+        found = subject.run(example_table(), k=2)
+    require(lines_of(found) == lines_of(subject.two_of_five), "the same where all travels", lines_of(found))
+    told = [replace(one.findings, comparison=None) for one in (found, subject.two_of_five)]  # which has seconds
+    require(told[0] == told[1], "the same findings where all travels")
 
 
 def takes_any_seed(subject: Subject) -> None:
@@ -153,9 +167,9 @@ def bears_a_column_a_third_infinite(subject: Subject) -> None:
     days = pd.Series(np.arange(150) % 40, dtype=float).mask(np.arange(150) % 3 == 0, np.inf)
     found = subject.run(example_table().assign(days=days), must=["days"], k=3, binning="equal-frequency")
     _finite(found)
-    levels = next(one["levels"] for one in found.details["distributions"] if one["name"] == "days")
-    rows = sum(levels[-1][key] for key in ("labelled", "unlabelled", "negative"))
-    require((levels[-1]["level"], rows) == ("infinite", 50), "a level of infinities", levels[-1])
+    levels = next(one.levels for one in found.findings.features.distributions or () if one.name == "days")
+    rows = levels[-1].labelled + levels[-1].unlabelled + levels[-1].negative
+    require((levels[-1].level, rows) == ("infinite", 50), "a level of infinities", levels[-1])
 
 
 def keeps_must_and_never(subject: Subject) -> None:
@@ -259,6 +273,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     chooses_as_many_as_asked_for,
     takes_all_where_more_are_asked_for,
     gives_the_same_for_any_order_of_rows,
+    gives_the_same_where_all_travels,
     takes_any_seed,
     leaves_constant_columns_out,
     has_falling_relevance,

@@ -3,13 +3,16 @@ nothing."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from spark_pufs import select
+from spark_pufs import check_clusters, likely_positives, select
+from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.request import Request
 from spark_pufs.run.execution import select_with
@@ -19,8 +22,7 @@ from support.places import PLACES, Placed, Table
 
 ROWS = 600
 LABEL = LabelRule("label")
-READS_NUMBERS = [name for name, method in METHODS.items() if method.numeric_only and not method.drops_text]
-DROPS = [name for name, method in METHODS.items() if method.drops_text]
+READS_NUMBERS = [name for name, method in METHODS.items() if method.numeric_only]
 QUICK: dict[str, dict[str, Any]] = {
     "dt-rfe": {"trees": 5},
     "lgbm-opt": {"evaluations": 2, "search": "paper", "classifier": "hist-gradient-boosting"},
@@ -78,18 +80,45 @@ def test_every_method_that_reads_numbers_sees_text(method: str) -> None:
     found = select_with(LocalEngine(frame), asked(method))
     assert sorted(f.name for f in found.features) == ["f0", "f1", "f2", "kind", "noise"]
     assert found.dropped == {}
-    assert not [warning for warning in found.warnings if "not seen" in warning]
 
 
-@pytest.mark.parametrize("method", DROPS)
-def test_what_was_not_seen_is_said_first(method: str) -> None:
-    frame = MIXED.pandas().assign(f2=lambda t: t["f2"].where(t.index > 3, np.inf))  # which is a warning too
-    found = select_with(LocalEngine(frame), asked(method))
-    assert found.warnings[0] == f"{method} reads numbers: 2 text columns were not seen: kind, noise."
-    assert len(found.warnings) > 1
-    assert found.dropped["kind"] == f"text, and {method} reads numbers"
-    one = select_with(LocalEngine(frame.drop(columns="noise")), asked(method))
-    assert one.warnings[0] == f"{method} reads numbers: 1 text column was not seen: kind."
+@pytest.mark.parametrize("method", ["fscpu", "fscpu-mi"])
+@pytest.mark.parametrize("anywhere", [PLACES[1], PLACES[2], PLACES[5]], indirect=True)
+def test_clusters_of_text_have_the_same_bits_anywhere(anywhere: Placed, method: str) -> None:
+    """The selection, the saved model, and the rows that it finds in a table with levels it has not met."""
+    request = replace(asked(method), must=("kind",))
+    found, expected = select_with(anywhere(MIXED), request), select_with(LocalEngine(MIXED.pandas()), request)
+    assert found.features == expected.features
+    assert found.details["model"] == expected.details["model"]
+    model = ClusterModel.from_dict(json.loads(json.dumps(found.details["model"])))
+    assert list(model.text) == ["kind"]
+    other = mixed(seed=5)
+    words = ["never met", None, *other.columns["kind"][1][2:]]
+    later = Table({**other.columns, "kind": ("string", words), "row": ("int", list(range(ROWS)))})
+    likely = anywhere(later).likely_positives(model, LABEL, ["row"])
+    likely = likely if isinstance(likely, pd.DataFrame) else likely.toPandas()
+    alone = LocalEngine(later.pandas()).likely_positives(model, LABEL, ["row"])
+    assert sorted(likely["row"]) == sorted(alone["row"])
+    assert 0 < len(alone) < ROWS
+
+
+def test_the_saved_clusters_are_those_that_were_counted() -> None:
+    frame = MIXED.pandas().assign(row=range(ROWS))
+    found = select(frame, label="label", method="fscpu", k=2, must=["kind"], keep=["row"], **QUICK["fscpu"])
+    positive = [one for one in found.details["clusters"] if one["positive"]]
+    assert len(likely_positives(found, frame)) == sum(one["rows"] - one["labelled"] for one in positive)
+
+
+def test_random_text_makes_no_clusters() -> None:
+    """Numbers of levels may come from labels: on noise that must not make the assumption hold."""
+    verdicts = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        frame = pd.DataFrame({f"t{i}": rng.integers(0, 30, 1000).astype(str) for i in range(6)})
+        verdicts.append(
+            check_clusters(frame.assign(label=(rng.random(1000) < 0.05).astype(int)), label="label").verdict
+        )
+    assert verdicts.count("holds") <= 1
 
 
 @pytest.mark.parametrize("method", ["k-best", "lasso", "prfs", "semifs"])

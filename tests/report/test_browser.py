@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from support.browser import Browser, browser_path
-from support.example_selections import SCRIPT, full, huge, plain, searched
+from support.example_selections import SCRIPT, full, history, huge, plain, searched
 
 pytestmark = pytest.mark.integration
 
 ARTEFACTS = Path(__file__).resolve().parents[2] / "test-artefacts"
 MAKERS = {"fscpu": searched, "semi-jmi": plain, "everything": full, "5000-features": huge}
+PAGES = (*MAKERS, "history")
 PHONE, PAGE = 390, 960  # pixels: width of a phone, height of a printed page between its margins
 
 
@@ -22,7 +23,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     for name, make in MAKERS.items():
         make().write_report(folder / f"{name}.html")
-    return {name: folder / f"{name}.html" for name in MAKERS}
+    (folder / "history.html").write_text(history().to_html(), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in PAGES}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     driven.close()
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", PAGES)
 def test_a_phone_shows_it_without_sideways_scrolling(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.open(pages[name], PHONE, 844)
     assert browser.value("document.scrollingElement.scrollWidth") <= PHONE
@@ -45,7 +47,7 @@ def test_a_phone_shows_it_without_sideways_scrolling(browser: Browser, pages: di
     browser.photograph(ARTEFACTS / f"{name}-phone.png")
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", PAGES)
 def test_it_loads_in_silence_and_asks_for_nothing(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.requests.clear()
     browser.complaints.clear()
@@ -72,7 +74,7 @@ def test_a_column_called_script_is_shown_not_run(browser: Browser, pages: dict[s
     assert browser.complaints == []
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", PAGES)
 def test_light_and_dark(browser: Browser, pages: dict[str, Path], name: str) -> None:
     grounds = []
     for dark in (False, True):
@@ -84,7 +86,7 @@ def test_light_and_dark(browser: Browser, pages: dict[str, Path], name: str) -> 
     assert grounds == ["rgb(255, 255, 255)", "rgb(16, 21, 28)"]
 
 
-@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("name", PAGES)
 def test_print_is_light_unfolded_and_cuts_no_picture(browser: Browser, pages: dict[str, Path], name: str) -> None:
     browser.open(pages[name], 690, PAGE, dark=True, media="print")
     assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from spark_pufs.findings.parts import SizePoint
 from spark_pufs.report import charts, svg
 
 
@@ -62,7 +63,7 @@ def test_a_long_search_of_many_features_is_thinned() -> None:
 
 
 def test_sizes_are_drawn_with_their_intervals() -> None:
-    points = [{"k": k, "auc": auc, "error": 0.05} for k, auc in ((4, 0.9), (1, 0.5), (2, 0.7))]
+    points = [SizePoint(k, auc, 0.05) for k, auc in ((4, 0.9), (1, 0.5), (2, 0.7))]
     picture = charts.size_curve(points, chosen=2)
     x = [per_cent(dot, "cx")[0] for dot in elements(picture, "circle")]
     assert x[1] - x[0] == pytest.approx(x[2] - x[1])  # doublings are equal steps
@@ -74,7 +75,7 @@ def test_sizes_are_drawn_with_their_intervals() -> None:
 
 @pytest.mark.parametrize("points", [[(3, 0.5, None)], [(1, 0.5, 0.0), (2, 0.5, 0.0)]])
 def test_sizes_without_spread_can_be_drawn(points: list[tuple[int, float, float | None]]) -> None:
-    picture = charts.size_curve([dict(zip(("k", "auc", "error"), p, strict=True)) for p in points], chosen=99)
+    picture = charts.size_curve([SizePoint(*point) for point in points], chosen=99)
     assert len(elements(picture, "circle")) == len(points)
     assert not elements(picture, "line", "mark")
 

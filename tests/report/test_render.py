@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import spark_pufs
 from spark_pufs import Selection
+from spark_pufs.findings import Findings
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.report.render import _cell
 from support.example_selections import CHECK, COMPARISON, NASTY, SCRIPT, SIZES, STABILITY, full, huge, plain, searched
@@ -60,7 +61,12 @@ def renamed(selection: Selection, name: str) -> Selection:
     features = (replace(first, name=name, notes=name), *selection.features[1:])
     request = {**selection.request, "must": (name,), "label": {**selection.request["label"], "column": name}}
     return replace(
-        selection, features=features, details=details, request=request, warnings=(name,), dropped={name: name}
+        selection,
+        features=features,
+        findings=Findings.from_dict(details),
+        request=request,
+        warnings=(name,),
+        dropped={name: name},
     )
 
 
@@ -140,11 +146,11 @@ PARTS: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("key", PARTS)
 def test_each_part_is_there_when_its_facts_are(key: str) -> None:
-    bare = replace(plain(), details={})
+    bare = replace(plain(), findings=Findings())
     value, title = PARTS[key]
     for render, heading in ((to_html, f">{title}</h2>"), (to_markdown, f"## {title}\n")):
         assert heading not in render(bare)
-        assert heading in render(replace(bare, details={key: value}))
+        assert heading in render(replace(bare, findings=Findings.from_dict({key: value})))
 
 
 def test_the_facts_are_in_both_forms() -> None:
@@ -193,7 +199,7 @@ def test_a_selection_without_relevance_is_drawn_by_its_scores() -> None:
 def test_copies_are_groups_with_one_representative() -> None:
     groups = [{"representative": f"a{i}", "copies": [f"c{i}.{j}" for j in range(15)]} for i in range(120)]
     near = [{"representative": SCRIPT, "copies": ["z"], "shared": 0.97}]
-    found = replace(plain(), details={"copies": groups, "near_copies": near})
+    found = replace(plain(), findings=Findings.from_dict({"copies": groups, "near_copies": near}))
     page, markdown = Page(to_html(found)).text, to_markdown(found)
     assert "a0 stands for c0.0, c0.1," in " ".join(page.split())
     assert "c0.11 and 3 more" in page
@@ -207,16 +213,16 @@ def test_copies_are_groups_with_one_representative() -> None:
 def test_figures_that_are_missing_are_dashes() -> None:
     nothing = {**STABILITY, "nogueira": math.nan, "low": math.nan, "high": math.nan, "kuncheva": None, "frequency": {}}
     details = {**full().details, "stability": nothing, "sizes": {**SIZES, "points": []}}
-    text = Page(to_html(replace(full(), details=details))).text
+    text = Page(to_html(replace(full(), findings=Findings.from_dict(details)))).text
     assert "Nogueira's index– (– to –)" in re.sub(r"\s*\n\s*", "", text)
     assert "nan" not in text.lower()
     assert "How many features" not in text
-    assert "Nogueira's index – (– to –)" in to_markdown(replace(full(), details=details))
+    assert "Nogueira's index – (– to –)" in to_markdown(replace(full(), findings=Findings.from_dict(details)))
 
 
 def test_nothing_chosen_and_everything_chosen() -> None:
     none, every = (
-        replace(plain(), features=tuple(replace(f, selected=chosen) for f in plain().features), details={})
+        replace(plain(), features=tuple(replace(f, selected=chosen) for f in plain().features), findings=Findings())
         for chosen in (False, True)
     )
     assert "None of 4 features was chosen" in to_html(none)

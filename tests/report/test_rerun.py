@@ -27,13 +27,14 @@ TABLE = pd.DataFrame(
         "s": [1, 0, None, -1] * 25,
     }
 )
+BRIEF = {"trees": 5, "judge": False}  # less work where the method plays no part
 CALLS: dict[str, dict[str, Any]] = {
     "defaults": {"negative": -1},
-    "all": {"negative": -1, "k": "all", "stability": 2},
-    "a budget": {"negative": -1, "budget": 2.5},
-    "a budget and a proposal": {"negative": -1, "budget": 2.5, "k": "auto"},
-    "names": {"negative": [-1], "features": ["b", "c*", "it's*"], "must": ['it\'s "a" <b>\n'], "never": ["b"]},
-    "bounds": {"negative": -1, "k": 2, "budget": 3.5, "costs": {"b": 0.5, "c: 1": 2}, "prior": (0.1, 0.4)},
+    "all": {"negative": -1, "k": "all", "stability": 2, **BRIEF},
+    "a budget": {"negative": -1, "budget": 2.5, **BRIEF},
+    "a budget and a proposal": {"negative": -1, "budget": 2.5, "k": "auto", **BRIEF},
+    "names": {"negative": [-1], "features": ["b", "c*", "it's*"], "must": ['it\'s "a" <b>\n'], "never": ["b"], **BRIEF},
+    "bounds": {"negative": -1, "k": 2, "budget": 3.5, "costs": {"b": 0.5, "c: 1": 2}, "prior": (0.1, 0.4), **BRIEF},
     "values": {"positive": [1, -1], "unlabelled": "*", "method": "mim", "seed": 9, "bins": 3, "keep": ["d"]},
     "options": {"negative": -1, "method": "semi-iamb", "alpha": 0.2, "prior": 0.3, "binning": "equal-frequency"},
     "a search": {"unlabelled": "*", "method": "fscpu", "k": 1, "clusters": 2, "generation_size": 16, "generations": 1},

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import Distribution, Level, Redundancy
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.report.sentences import asked, crowded, found, score_words, seen, short, sure, twins, warnings_of
@@ -17,7 +19,7 @@ def ranked(*scores: tuple[float, float, bool], **changes: Any) -> Selection:
     """Features a, b, ... with a score, a standard error and whether they are chosen."""
     features = tuple(Feature(name, i, *score, 1.0, "") for i, (name, score) in enumerate(zip("abcdef", scores), 1))  # noqa: B905
     facts = {**plain().facts, "labelled_positive": 100}
-    base = replace(plain(), features=features, facts=facts, details={}, request={"k": 1}, warnings=())
+    base = replace(plain(), features=features, facts=facts, findings=Findings(), request={"k": 1}, warnings=())
     return replace(base, **changes)
 
 
@@ -47,7 +49,9 @@ def test_no_border_where_scores_do_not_decide() -> None:
 @pytest.mark.parametrize(("index", "low", "tone"), [(0.9, 0.8, "good"), (0.6, 0.5, "fair"), (0.6, 0.3, "poor")])
 def test_stability_has_a_tone(index: float, low: float, tone: str) -> None:
     told = {**STABILITY, "nogueira": index, "low": low}
-    assert [sign.tone for sign in sure(ranked((1.0, 0.1, True), details={"stability": told}))] == [tone]
+    assert [sign.tone for sign in sure(ranked((1.0, 0.1, True), findings=Findings.from_dict({"stability": told})))] == [
+        tone
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,7 @@ def test_stability_has_a_tone(index: float, low: float, tone: str) -> None:
 )
 def test_the_cluster_check_has_a_tone(verdict: str, tone: str) -> None:
     check = {"verdict": verdict, "reason": "So it is.", "p_value": 0.5, "effect": 1.0}
-    (sign,) = sure(ranked((1.0, 0.1, True), details={"check": check}))
+    (sign,) = sure(ranked((1.0, 0.1, True), findings=Findings.from_dict({"check": check})))
     assert (sign.tone, sign.text) == (tone, f"Cluster assumption: {verdict}. So it is.")
 
 
@@ -82,7 +86,7 @@ def test_what_the_report_says_elsewhere_is_no_warning_to_look_at() -> None:
 
 def test_stability_that_is_not_defined_speaks_neither_for_nor_against() -> None:
     told = {**STABILITY, "nogueira": math.nan, "low": math.nan, "runs": 20, "verdict": "every run selects everything"}
-    (sign,) = sure(ranked((1.0, 0.1, True), details={"stability": told}))
+    (sign,) = sure(ranked((1.0, 0.1, True), findings=Findings.from_dict({"stability": told})))
     assert (sign.tone, sign.text) == (
         "fair",
         "Stability over 20 resampled runs says nothing: every run selects everything.",
@@ -103,13 +107,16 @@ def test_the_answer_tells_cost_and_twins() -> None:
     selection = replace(
         selection,
         features=tuple(replace(f, cost=2.5) for f in selection.features),
-        details={"redundancy": {"names": ["a", "b"], "values": [[1, 0.8], [0.8, 1]]}},
+        findings=Findings.from_dict({"redundancy": {"names": ["a", "b"], "values": [[1, 0.8], [0.8, 1]]}}),
     )
-    assert found(selection)[1:] == ["Together they cost 5.", "1 pair of chosen features tells much the same."]
+    assert found(selection)[1:] == [
+        "Together they cost 5.",
+        "1 pair of chosen features carries much the same information.",
+    ]
 
 
-def level(name: str, labelled: int, unlabelled: int) -> dict[str, Any]:
-    return {"level": name, "labelled": labelled, "unlabelled": unlabelled, "negative": 0}
+def level(name: str, labelled: int, unlabelled: int) -> Level:
+    return Level(name, labelled, unlabelled)
 
 
 def test_what_a_distribution_shows() -> None:
@@ -121,14 +128,14 @@ def test_what_a_distribution_shows() -> None:
 
 
 def test_crowded_distributions_are_counted() -> None:
-    heavy = {"name": "a", "levels": [level("low", 5, 99), level("high", 5, 1)]}
-    even = {"name": "b", "levels": [level("low", 5, 50), level("high", 5, 50)]}
-    assert crowded([heavy, even, {"name": "c", "levels": []}]) == 1
+    heavy = Distribution("a", (level("low", 5, 99), level("high", 5, 1)))
+    even = Distribution("b", (level("low", 5, 50), level("high", 5, 50)))
+    assert crowded([heavy, even, Distribution("c", ())]) == 1
 
 
 def test_twins_are_sorted() -> None:
-    values = [[1, 0.2, 0.9], [0.2, 1, 0.5], [0.9, 0.5, 1]]
-    assert twins({"names": ["a", "b", "c"], "values": values}, most=2) == [("c", "a", 0.9), ("c", "b", 0.5)]
+    values = ((1, 0.2, 0.9), (0.2, 1, 0.5), (0.9, 0.5, 1))
+    assert twins(Redundancy(("a", "b", "c"), values), most=2) == [("c", "a", 0.9), ("c", "b", 0.5)]
 
 
 def test_names_are_cut_and_cleaned() -> None:
@@ -138,4 +145,4 @@ def test_names_are_cut_and_cleaned() -> None:
 
 @pytest.mark.parametrize(("theta", "start"), [({"a": 1.0}, "A score is theta"), ({"a": 0.5}, "A score is a feature's")])
 def test_a_score_is_explained(theta: dict[str, float], start: str) -> None:
-    assert score_words(ranked((1.0, 0.1, True), details={"theta": theta})).startswith(start)
+    assert score_words(ranked((1.0, 0.1, True), findings=Findings.from_dict({"theta": theta}))).startswith(start)

@@ -31,8 +31,10 @@ from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import LOCK, Holder, held
 from spark_pufs.studies.reproduce import ReproduceConfig, run_reproduce
 
+# A suite started in the background of a shell ignores Ctrl-C, and hands that on to what it starts.
 CHILD = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 with held(RunFolder(sys.argv[1])):
@@ -43,7 +45,7 @@ with held(RunFolder(sys.argv[1])):
 
 @contextmanager
 def another(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that holds the folder; it is killed and buried at the end."""
+    """A process that holds the folder; it is killed and reaped at the end."""
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(folder)], stdout=subprocess.PIPE, text=True)
     try:
         assert child.stdout is not None

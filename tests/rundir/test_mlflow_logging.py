@@ -17,6 +17,17 @@ import pytest
 import spark_pufs
 from spark_pufs.cli import run
 from spark_pufs.errors import ConfigError, EnvironmentFault, PufsError
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import (
+    Choice,
+    Clustering,
+    SearchTrace,
+    SizeCurve,
+    SizePoint,
+    StabilitySummary,
+    Standing,
+    Standings,
+)
 from spark_pufs.rundir import mlflow_logging
 from spark_pufs.rundir.mlflow_logging import Tracking, metrics_of, parameters_of, tags_of
 
@@ -63,16 +74,15 @@ def test_a_long_parameter_is_cut_and_says_where_the_rest_is() -> None:
 
 
 def test_metrics_name_what_methods_resampling_and_held_out_labels_say() -> None:
-    details = {
-        "f": 0.5,
-        "lift": 4.0,
-        "unconverged": float("nan"),
-        "stability": {"nogueira": 0.9, "low": 0.8, "high": 1.0, "verdict": "firm", "runs": 20},
-        "sizes": {"points": [{"k": 1, "auc": 0.6, "error": 0.1}, {"k": 4, "auc": 0.7, "error": 0.1}], "chosen": 4},
-        "comparison": {"rows": [{"method": "fscpu (clusters=20)", "auc": 0.75, "f1": None}]},
-        "choice": {"method": "semi-mim + mim"},
-    }
-    selection = replace(small(costs={"a": 3}, must=["a", "b"]), details=details)
+    findings = Findings(
+        clustering=Clustering((), 0.5, 4.0),
+        search=SearchTrace({}, generations=7, unconverged=float("nan")),
+        stability=StabilitySummary(20, 0.9, 0.8, 1.0, verdict="firm"),
+        sizes=SizeCurve((SizePoint(1, 0.6, 0.1), SizePoint(4, 0.7, 0.1)), chosen=4),
+        comparison=Standings((Standing("fscpu (clusters=20)", 0.75, 0.1, None, None, 1, 1, 1, None, ""),)),
+        choice=Choice("semi-mim + mim"),
+    )
+    selection = replace(small(costs={"a": 3}, must=["a", "b"]), findings=findings)
     found = metrics_of(selection)
     values = {name: value for name, value, step in found if step == 0}
     rows = 300
@@ -82,7 +92,7 @@ def test_metrics_name_what_methods_resampling_and_held_out_labels_say() -> None:
         "selected": 2, "cost": 4.0, "left_out": 0, "warnings": len(selection.warnings), "rows": rows,
         "labelled_positive": labelled, "labelled_negative": 0, "unlabelled": rows - labelled, "features": 4, "f": 0.5,
         "lift": 4.0, "stability": 0.9, "stability_low": 0.8, "stability_high": 1.0, "held_out_auc": 0.7,
-        "held_out_auc.fscpu _clusters_20_": 0.75,
+        "held_out_auc.fscpu _clusters_20_": 0.75, "generations": 7,
     }  # fmt: skip
     assert [one for one in found if one[2]] == [("held_out_auc_by_size", 0.6, 1), ("held_out_auc_by_size", 0.7, 4)]
     tags = tags_of(selection)

@@ -12,6 +12,8 @@ import pandas as pd
 import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.findings import Findings
+from spark_pufs.history.timeline import Change, RunPoint, Timeline, Unread
 from spark_pufs.selection import Feature
 
 SCRIPT = "<script>alert(1)</script>"
@@ -78,7 +80,7 @@ def full() -> Selection:
     features = tuple(replace(feature, cost=1 + feature.rank % 3) for feature in found.features)
     warnings = (f"Column '{SCRIPT}': an identifier?",)
     return replace(found, features=features, warnings=warnings, dropped={"gone<b>": "constant"},
-                   details={**found.details, **more})  # fmt: skip
+                   findings=Findings.from_dict({**found.details, **more}))  # fmt: skip
 
 
 def huge(features: int = 5000, length: int = 400) -> Selection:
@@ -104,8 +106,24 @@ def huge(features: int = 5000, length: int = 400) -> Selection:
     return replace(
         found,
         features=ranking,
-        details=details,
+        findings=Findings.from_dict(details),
         request=request,
         warnings=tuple(names),
         dropped=dict.fromkeys(names, "w" * length),
     )
+
+
+def history(runs: int = 1000) -> Timeline:
+    """A thousand runs of thirty features, one in a hundred with an alarm."""
+    names = [SCRIPT, *(f"feature_{i:02d}" for i in range(1, 30))]
+    return Timeline("runs", tuple(_run(i, names) for i in range(runs)), (Unread("lost", f"{NASTY} is damaged"),))
+
+
+def _run(place: int, names: list[str]) -> RunPoint:
+    alarm = place % 100 == 50
+    verdict, reasons = ("changed", (f"drift of {SCRIPT}",)) if alarm else ("unchanged", ())
+    relevance = {name: (max(0.0, 1 - i / 20 + 0.02 * (place % 7)), 0.05) for i, name in enumerate(names)}
+    change = Change(verdict, reasons, (), (), 0.3 if alarm else 0.02, (SCRIPT,) if alarm else ())
+    chosen = tuple(names[place % 3 : 10 + place % 3])
+    day = f"{2020 + place // 336:04d}-{place // 28 % 12 + 1:02d}-{place % 28 + 1:02d}"
+    return RunPoint(f"{day}", day, "semi-jmi", 10_000 + place, 100, chosen, relevance, "", change if place else None)

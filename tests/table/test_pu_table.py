@@ -31,12 +31,6 @@ def test_identifiers_are_named(kind: str) -> None:
     ]
 
 
-def test_text_that_is_not_read_is_not_named() -> None:
-    found = select(table(), label="label", method="fscpu", k=1, generations=1, generation_size=16)
-    assert not any("identifier" in w for w in found.warnings)
-    assert found.warnings[0] == "fscpu reads numbers: 1 text column was not seen: customer."
-
-
 @pytest.mark.parametrize("frame", [table(100), table().assign(customer=lambda t: t["customer"].str[:-1])])
 def test_few_rows_and_groups_are_nothing_remarkable(frame: pd.DataFrame) -> None:
     assert not any("identifier" in w for w in select(frame, label="label", method="semi-mim", k=1).warnings)

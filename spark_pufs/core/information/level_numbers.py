@@ -7,16 +7,58 @@ ten of the columns chosen were random; with this rule as few as with numbers tha
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.information.gtest import log_p_value
-from spark_pufs.types import LABELLED_POSITIVE
+from spark_pufs.types import LABELLED_POSITIVE, Bins, Text
 
-__all__ = ["differ", "level_numbers", "smoothed_lift"]
+__all__ = ["LevelNumbers", "differ", "level_numbers", "smoothed_lift"]
 
 LEVEL = 0.01  # of the test; at most .034 of random columns pass it where cells are few (docs/text_columns.md)
 STRENGTH = 5.0  # labelled rows of the whole table's mixture that every level is given besides its own
+
+
+@dataclass(frozen=True)
+class LevelNumbers:
+    """The numbers (l,) of a text column's ``categories``, of all ``other`` values and of ``missing`` ones.
+
+    NaN where the table that they were counted in had no such values: another table may.
+    """
+
+    categories: tuple[str, ...]
+    numbers: NDArray[np.float64]
+    other: float
+    missing: float
+
+    @classmethod
+    def of_levels(cls, bins: Bins, numbers: NDArray[np.float64]) -> LevelNumbers:
+        """From the number of each level of the column's bins."""
+        known = len(bins.categories)
+        other = float(numbers[known]) if bins.pooled else np.nan
+        return cls(bins.categories, numbers[:known], other, float(numbers[-1]) if bins.missing else np.nan)
+
+    def of(self, text: Text) -> NDArray[np.float64]:
+        """The number (n,) of every row.
+
+        >>> rows = Text(np.array([0, 1, 2, -1], np.int32), ["a", "z", "c"])
+        >>> LevelNumbers(("c", "a"), np.array([0.5, 2.0]), 1.0, np.nan).of(rows)
+        array([2. , 1. , 0.5, nan])
+        """
+        known = dict(zip(self.categories, self.numbers.tolist(), strict=True))
+        numbers = np.array([known.get(value, self.other) for value in text.values] + [self.missing])
+        found: NDArray[np.float64] = numbers[text.codes]  # -1 picks the last one
+        return found
+
+    @property
+    def low(self) -> float:
+        return float(np.nanmin([*self.numbers, self.other, self.missing]))
+
+    @property
+    def high(self) -> float:
+        return float(np.nanmax([*self.numbers, self.other, self.missing]))
 
 
 def level_numbers(counts: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
-from spark_pufs.core.soft.teacher import Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
+from spark_pufs.core.soft.teacher import MEMBERS, Bools, FoldModels, fit_fold, member_weights, normal_ranks, weighed
 
 __all__ = [
     "SLOPE",
@@ -21,6 +21,7 @@ __all__ = [
     "assumed_prior",
     "hidden_share",
     "known_or_soft",
+    "left_out",
     "soft_labels",
     "soft_offset",
     "taught",
@@ -67,15 +68,24 @@ def taught(
     codes: Codes, labelled: Bools, folds: HashedFolds, encoding: Encoding, trees: int, seed: int
 ) -> tuple[Teaching, list[FoldModels | None]]:
     """All folds one after the other: the teaching of codes (D, n), and the models of each fold."""
-    scores = np.zeros((3, codes.shape[1]))
+    scores = np.zeros((len(MEMBERS), codes.shape[1]))
     models = []
     fold = folds.lesson_fold(codes, labelled)
     for number in range(folds.count):
         test = fold == number
-        models.append(fit_fold(codes[:, ~test], labelled[~test], encoding, trees, seed + number))
-        if models[-1] is not None and test.any():
-            scores[:, test] = models[-1].scores(codes[:, test], encoding.layout)
+        scores[:, test], own = left_out(codes, labelled, test, encoding, trees, seed + number)
+        models.append(own)
     return teaching_of(scores, labelled), models
+
+
+def left_out(
+    codes: Codes, labelled: Bools, test: Bools, encoding: Encoding, trees: int, seed: int
+) -> tuple[Floats, FoldModels | None]:
+    """What models of all other rows say (M, m) of the m ``test`` rows, and the models; nothing where they are none."""
+    models = fit_fold(codes[:, ~test], labelled[~test], encoding, trees, seed)
+    if models is None or not test.any():
+        return np.zeros((len(MEMBERS), int(test.sum()))), models
+    return models.scores(codes[:, test], encoding.layout), models
 
 
 def assumed_prior(prior: float | Sequence[float] | None, labelled: int, rows: int) -> float:

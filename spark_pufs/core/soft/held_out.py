@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.evidence.label_rate import placement_variance, placements
-from spark_pufs.core.soft.distillation import soft_labels, taught
+from spark_pufs.core.soft.distillation import left_out, soft_labels, taught
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import core_report, mean_rank
-from spark_pufs.core.soft.teacher import Bools, fit_fold
+from spark_pufs.core.soft.teacher import Bools
 
 __all__ = ["HeldOut", "column_scores", "judged", "rank_columns", "soft_auc"]
 
@@ -51,12 +51,9 @@ def rank_columns(
 def column_scores(
     codes: Codes, labelled: Bools, test: Bools, encoding: Encoding, columns: NDArray[np.intp], trees: int, seed: int
 ) -> Floats:
-    """What members that learnt from some columns of the other rows say (3, m) of the ``test`` rows."""
-    own, part = np.ascontiguousarray(codes[columns]), encoding.of_features(columns)
-    models = fit_fold(own[:, ~test], labelled[~test], part, trees, seed)
-    if models is None:
-        return np.zeros((3, int(test.sum())))
-    return models.scores(own[:, test], part.layout)
+    """What members that learnt from some columns of the other rows say (M, m) of the ``test`` rows."""
+    own = np.ascontiguousarray(codes[columns])
+    return left_out(own, labelled, test, encoding.of_features(columns), trees, seed)[0]
 
 
 def judged(chosen: Floats, every: Floats, labelled: Bools, soft: Floats) -> HeldOut:

@@ -7,8 +7,8 @@ come back, and after each generation the state is kept. The chosen mask's mixtur
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,21 +28,23 @@ from spark_pufs.core.clusters.mixture import (
     make_sample,
 )
 from spark_pufs.core.clusters.objective import positive_clusters, recall_precision
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.contrast_search import ContrastSearch
-from spark_pufs.core.search.kept_state import state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
+from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
-from spark_pufs.values import gist
+from spark_pufs.table.numbers import text_numbers
 
 __all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 
@@ -75,7 +77,7 @@ class Objective:
     labelled: float
     cmi: Floats | None
     log: ScoreLog
-    first: list[dict[str, Any]] | None = None  # clusters of a good mask of the first generation, before any choice
+    first: list[Cluster] | None = None  # clusters of a good mask of the first generation, before any choice
 
     def value(self, masks: Mask, labelled: Floats, rows: Floats) -> Floats:
         f = recall_precision(labelled, rows, self.labelled)
@@ -87,14 +89,11 @@ class Objective:
         return score
 
 
-def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[dict[str, Any]]:
+def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[Cluster]:
     """Whole counts of the mask that one in ``UPPER`` is better than."""
     place = int(np.argsort(f, kind="stable")[-max(len(f) // UPPER, 1)])
     known = np.rint(labelled[place]).astype(int)
-    return [
-        {"labelled": int(a), "rows": int(c)}
-        for a, c in zip(known, np.maximum(np.rint(rows[place]), known), strict=True)
-    ]
+    return [Cluster(int(c), int(a)) for a, c in zip(known, np.maximum(np.rint(rows[place]), known), strict=True)]
 
 
 def _run(with_information: bool) -> Callable[[Task], Outcome]:
@@ -130,10 +129,10 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
     tried = STARTS + (sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation)
     check = check_counts(clusters, task.request.seed, selected=True, tried=tried)
-    checks = {"check": _as_dict(check)}
-    if objective.first:  # nothing is searched where every feature fits
-        checks["check_before"] = _as_dict(_check_before(task, objective.first))
-    return _outcome(task, search, mask, clusters, model, rows, checks)
+    # Nothing is searched where every feature fits.
+    before = AssumptionCheck.of(_check_before(task, objective.first)) if objective.first else None
+    clustering = _clustering(clusters, model, len(rows.weight))
+    return _outcome(task, search, mask, clustering, AssumptionCheck.of(check), before)
 
 
 def _generations(task: Task, search: Search, objective: Objective, rows: RowSample, settings: MixtureSettings) -> None:
@@ -156,7 +155,7 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
         scorer.close()
 
 
-def _check_before(task: Task, clusters: list[dict[str, Any]]) -> ClusterCheck:
+def _check_before(task: Task, clusters: Sequence[Cluster]) -> ClusterCheck:
     """Before any choice: do clusters on some columns, drawn blindly, concentrate the labelled rows?"""
     return check_counts(clusters, task.request.seed, selected=True, tried=UPPER)
 
@@ -182,8 +181,9 @@ def _stopped(task: Task, search: Search) -> Fault:
 
 def _state(search: Search, objective: Objective) -> State:
     log = objective.log
-    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter, "first": objective.first}
-    return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own}
+    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter}
+    first = [{"labelled": one.labelled, "rows": one.rows} for one in objective.first or ()]
+    return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own, "first": first}
 
 
 def _restore(task: Task, search: Any, objective: Objective) -> None:
@@ -209,13 +209,13 @@ def _kept_log(state: State, generations: int, with_information: bool) -> ScoreLo
     return ScoreLog(count, mean, scatter)
 
 
-def _kept_clusters(state: State, components: int) -> list[dict[str, Any]]:
+def _kept_clusters(state: State, components: int) -> list[Cluster]:
     """The clusters of a good mask of the first generation."""
     first = state["first"]
     if not isinstance(first, list) or len(first) != components:
-        raise ValueError(f"'first' is no list of {components} clusters")
-    found = [{key: whole_number(cluster, key) for key in ("labelled", "rows")} for cluster in first]
-    if any(cluster["labelled"] > cluster["rows"] for cluster in found):
+        raise ValueError(f"'first' is not a list of {components} clusters")
+    found = [Cluster(whole_number(one, "rows"), whole_number(one, "labelled")) for one in first]
+    if any(cluster.labelled > cluster.rows for cluster in found):
         raise ValueError("more labelled rows than rows in a cluster")
     return found
 
@@ -272,9 +272,9 @@ def _start(cmi: Floats) -> Floats:
     return 0.1 + 0.8 * rank / max(len(rank) - 1, 1)
 
 
-def check_counts(clusters: list[dict[str, Any]], seed: int, selected: bool = False, tried: int = 1) -> ClusterCheck:
+def check_counts(clusters: Sequence[Cluster], seed: int, selected: bool = False, tried: int = 1) -> ClusterCheck:
     """Does clustering concentrate the labelled rows more than chance? ``tried``: clusterings it was the best of."""
-    labelled, rows = (np.array([cluster[key] for cluster in clusters]) for key in ("labelled", "rows"))
+    labelled, rows = (np.array(counts) for counts in zip(*((one.labelled, one.rows) for one in clusters), strict=True))
     return cluster_check(labelled, rows, np.random.default_rng([seed, 2]), selected=selected, tried=tried)
 
 
@@ -285,7 +285,7 @@ def count_clusters(
     cleaning: Cleaning,
     settings: MixtureSettings,
     judge: Judge = likelihood,
-) -> tuple[list[dict[str, Any]], ClusterModel]:
+) -> tuple[tuple[Cluster, ...], ClusterModel]:
     """Cluster the sample on the chosen columns once more, with care, and count every row of the table.
 
     Of several fits ``judge`` chooses: the likeliest, blind to labels, or the one that gathers them best.
@@ -294,31 +294,33 @@ def count_clusters(
     sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight, scale=settings.scale)
     mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)], judge)
     names = tuple(task.table.names[i] for i in chosen)
-    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_))
+    text = {name: own for name, own in text_numbers(task.table, task.counter).items() if name in names}
+    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_), text)
     plan = task.table.plan
     # A source of the chosen columns alone: of a wide table the others need not be read.
-    source = task.engine.source(names, (), plan.schema.label)
-    counts = source.scan(VerdictKernel(model, tuple(range(len(names))), plan.states), "verdict")["counts"]
+    source = task.engine.source(model.numeric, tuple(text), plan.schema.label)
+    counts = source.scan(VerdictKernel(model, plan.states), "verdict").counts
     positive = positive_clusters(counts[1:], counts[:1])[0]
-    clusters = [
-        {"rows": int(size), "labelled": int(labelled), "positive": bool(flag)}
+    clusters = tuple(
+        Cluster(int(size), int(labelled), bool(flag))
         for size, labelled, flag in zip(counts[0], counts[1], positive, strict=True)
-    ]
-    return clusters, ClusterModel(names, *cleaning.of(chosen), mixture, positive)
+    )
+    return clusters, replace(model, positive=positive)
 
 
-def _as_dict(check: ClusterCheck) -> dict[str, Any]:
-    return {"verdict": check.verdict, "reason": check.reason, "p_value": check.p_value, "effect": check.effect}
+def _clustering(clusters: tuple[Cluster, ...], model: ClusterModel, sample_rows: int) -> Clustering:
+    labelled, rows = ([getattr(one, name) for one in clusters] for name in ("labelled", "rows"))
+    f = float(recall_precision([labelled], [rows], sum(labelled))[0])
+    return Clustering(clusters, f, f * sum(rows) / max(sum(labelled), 1), sample_rows, model=model)
 
 
 def _outcome(
     task: Task,
     search: Any,
     mask: Mask,
-    clusters: list[dict[str, Any]],
-    model: ClusterModel,
-    rows: RowSample,
-    checks: dict[str, Any],
+    clustering: Clustering,
+    check: AssumptionCheck,
+    before: AssumptionCheck | None,
 ) -> Outcome:
     evidence = getattr(search, "evidence", None)
     scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
@@ -326,26 +328,18 @@ def _outcome(
     chosen = sorted(np.flatnonzero(mask).tolist(), key=lambda i: (-scores[i], i))
     if task.request.k is None and task.request.budget is None:  # all are asked for: the search's half comes first
         chosen += sorted(np.flatnonzero(~mask & ~task.limits.never).tolist(), key=lambda i: (-scores[i], i))
-    table = [[cluster[key] for cluster in clusters] for key in ("labelled", "rows")]
-    f = float(recall_precision(table[:1], table[1:], sum(table[0]))[0])
-    lift = f * sum(table[1]) / max(sum(table[0]), 1)
     unsettled = search.unsettled / len(search.theta)
-    details = {
-        "f": f,
-        "lift": lift,
-        "stopped": search.stopped,
-        "generations": search.generation,
-        "unconverged": unsettled,
-        "theta": dict(zip(task.table.names, search.theta.tolist(), strict=True)),
-        "history": np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist(),
-        "clusters": clusters,
-        **checks,
-        "sample_rows": len(rows.weight),
-        "model": model.as_dict(),
-    }
+    trace = SearchTrace(
+        dict(zip(task.table.names, search.theta.tolist(), strict=True)),
+        search.generation,
+        search.stopped,
+        unsettled,
+        tuple(map(tuple, np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist())),
+    )
+    findings = Findings(check=check, check_before=before, clustering=clustering, search=trace)
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
-    warnings = _warnings(unsettled, checks["check"]["verdict"])
-    return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, details=details)
+    warnings = _warnings(unsettled, check.verdict)
+    return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, findings=findings)
 
 
 def _warnings(unsettled: float, verdict: str) -> tuple[str, ...]:
@@ -374,7 +368,6 @@ METHODS = (
         _run(with_information=False),
         FscpuOptions,
         numeric_only=True,
-        drops_text=True,
         makes_clusters=True,
         trial_options={"generations": 6},
     ),
@@ -383,11 +376,10 @@ METHODS = (
         "The same search, with the columns' joint information about the label weighed in",
         _ASSUMES,
         "as fscpu, and one pass more to count pairs",
-        "as fscpu, where single columns tell something too",
+        "as fscpu, where single columns are informative too",
         _run(with_information=True),
         FscpuOptions,
         numeric_only=True,
-        drops_text=True,
         makes_clusters=True,
     ),
 )

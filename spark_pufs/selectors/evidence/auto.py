@@ -1,8 +1,8 @@
 """The automatic choice: what several methods say together, with evidence from the labels alone.
 
 Candidates are compared by cross-validation on a bounded sample, by the difference of held-out PU-AUC in the same folds,
-beside all features and beside chance: the flagship on labels dealt out anew. Few labels are held out, so that a winner
-is mostly luck: methods that are within one standard error of the best are averaged. FSCPU, if asked for, is heard where
+beside all features and beside chance: the flagship on redrawn labels. Few labels are held out, so that a winner is
+mostly luck: methods that are within one standard error of the best are averaged. FSCPU, if asked for, is included where
 the cluster assumption holds in every fold or where it is clearly the best. With too few labels to hold any out the
 flagship is run alone.
 """
@@ -19,6 +19,8 @@ import numpy as np
 from spark_pufs.core.evidence.classifier import CLASSIFIERS
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings import parts
+from spark_pufs.findings.parts import SizeCurve, Standings
 from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.comparison import (
@@ -33,7 +35,6 @@ from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
 from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
-from spark_pufs.table.pu_table import unseen_text
 
 __all__ = ["CANDIDATES", "METHODS", "Choice", "choose"]
 
@@ -81,9 +82,9 @@ def _auto(task: Task) -> Outcome:
     try:
         comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
     except TooFewLabels:
-        return _run(task, _by_labels(task), {})
+        return _run(task, _by_labels(task), None)
     choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
-    return _run(task, choice, {"comparison": comparison.as_dict()})
+    return _run(task, choice, comparison.summary())
 
 
 def _named(names: Sequence[str]) -> list[Method]:
@@ -169,39 +170,35 @@ def _within(comparison: Comparison, best: str, other: str, errors: float) -> boo
     return gap <= errors * error
 
 
-def _run(task: Task, choice: Choice, details: Mapping[str, Any]) -> Outcome:
+def _run(task: Task, choice: Choice, comparison: Standings | None) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
     chosen = _named(choice.methods)
     task, sizes, warnings = _sized(task, chosen[0])
     outcomes = [_outcome(task, one) for one in chosen]
-    shown = " + ".join(choice.methods)
-    choice_facts = {
-        "verdict": choice.verdict,
-        "choice": {"method": shown, "methods": list(choice.methods), "why": choice.why, "verdict": choice.verdict},
-    }
-    found = _last_unseen(outcomes[0]) if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
+    told = parts.Choice(" + ".join(choice.methods), choice.methods, choice.why, choice.verdict)
+    found = outcomes[0] if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
     return replace(
         found,
-        details={**found.details, **details, **sizes, **choice_facts},
+        findings=replace(found.findings, verdict=choice.verdict, choice=told, comparison=comparison, sizes=sizes),
         warnings=(*choice.warnings, *found.warnings, *warnings),
     )
 
 
-def _sized(task: Task, chosen: Method) -> tuple[Task, dict[str, Any], tuple[str, ...]]:
+def _sized(task: Task, chosen: Method) -> tuple[Task, SizeCurve | None, tuple[str, ...]]:
     """The task with the number of features proposed for the method, if one was; else its limits stay as asked for."""
     if chosen.own_size:
-        return task, {}, ()
+        return task, None, ()
     with _as_for(task, chosen) as own:
         resized, sizes, warnings = sized(own)
-    if not sizes:
-        return task, {}, warnings
+    if sizes is None:
+        return task, None, warnings
     request = replace(task.request, k=resized.request.k, propose_k=False)
     return replace(task, limits=replace(task.limits, k=resized.limits.k), request=request), sizes, warnings
 
 
 @contextmanager
 def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
-    """The task of another method; rows that had to be packed for it are let go after it."""
+    """The task of another method; rows that had to be packed for it are released after it."""
     own = _task_of(task, chosen)
     try:
         yield own
@@ -211,59 +208,31 @@ def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
 
 
 def _task_of(task: Task, chosen: Method) -> Task:
-    """The same table as another method has it: its own bins, and no text features where it drops them."""
+    """The same table as another method has it, with its own bins."""
     request = replace(task.request, method=chosen.name, options={})
     task = replace(task, request=request, options=read_options(chosen, _UNJUDGED if "judge" in chosen.options else {}))
     plan = task.table.plan
-    names = tuple(name for name in plan.features if name in plan.schema.numeric or not chosen.drops_text)
-    own = replace(plan, features=names, binning=request.binning_or(chosen.binning))
-    if (own.features, own.binning) == (plan.features, plan.binning):
+    own = replace(plan, binning=request.binning_or(chosen.binning))
+    if own.binning == plan.binning:
         return task
     other = task_of(task, own)
-    return replace(other, limits=replace(other.limits, k=min(task.limits.k, len(names))))
+    return replace(other, limits=replace(other.limits, k=task.limits.k))
 
 
 def _outcome(task: Task, chosen: Method) -> Outcome:
-    """What the method found, in terms of all features of ``task``."""
+    """What the method found."""
     with _as_for(task, chosen) as own:
-        outcome = chosen.run(own)
-    if own.table is task.table:
-        return outcome
-    place = np.array([task.table.names.index(name) for name in own.table.names])
-    scores, errors = np.full(len(task.table.names), -np.inf), np.zeros(len(task.table.names))
-    scores[place], errors[place] = outcome.scores, outcome.errors
-    unseen = sorted(set(range(len(scores))) - set(place.tolist()))
-    text = dict.fromkeys(unseen, f"text, and {chosen.name} reads numbers")
-    notes = text | {int(place[i]): note for i, note in outcome.notes.items()}
-    told = (*unseen_text(chosen.name, [task.table.names[i] for i in unseen]), *outcome.warnings)
-    chosen_places = place[outcome.chosen].tolist()
-    return replace(outcome, chosen=chosen_places, scores=scores, errors=errors, notes=notes, warnings=told)
-
-
-def _last_unseen(outcome: Outcome) -> Outcome:
-    """What the method did not see shares its lowest score."""
-    seen = np.isfinite(outcome.scores)
-    return replace(outcome, scores=np.where(seen, outcome.scores, outcome.scores[seen].min()))
+        return chosen.run(own)
 
 
 def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Outcome:
-    """The mean of the methods' ranks, 1 for the best to 0 for the last, with its standard error.
-
-    What a method did not see is ranked by the others.
-    """
+    """The mean of the methods' ranks, 1 for the best to 0 for the last, with its standard error."""
     count = len(task.limits.costs)
     places = np.stack([np.argsort(one.order()) for one in outcomes])
     rank = 1 - places / max(count - 1, 1)
-    for own, one in zip(rank, outcomes, strict=True):
-        own[np.isneginf(one.scores)] = np.nan
-    scores = np.nanmean(rank, axis=0)
-    errors = np.nan_to_num(np.nanstd(rank, axis=0) / np.sqrt(max(len(outcomes) - 1, 1)))
-    notes = {
-        i: ", ".join(
-            f"{name} {'not seen' if np.isnan(rank[m, i]) else places[m, i] + 1}." for m, name in enumerate(names)
-        )
-        for i in range(count)
-    }
+    scores = rank.mean(axis=0)
+    errors = rank.std(axis=0) / np.sqrt(max(len(outcomes) - 1, 1))
+    notes = {i: ", ".join(f"{name} {places[m, i] + 1}." for m, name in enumerate(names)) for i in range(count)}
     warnings = tuple(warning for one in outcomes for warning in one.warnings)
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
 

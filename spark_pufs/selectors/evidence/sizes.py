@@ -3,57 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from spark_pufs.core.evidence.classifier import classifier_named
 from spark_pufs.core.evidence.folds import corrected_error
+from spark_pufs.findings.parts import SizeCurve, SizePoint
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.evidence.comparison import LEAST_LABELS, EvaluationProtocol
-from spark_pufs.selectors.evidence.trial import run_trials, trial_sample
+from spark_pufs.selectors.evidence.trial import Trial, run_trials, trial_sample
 
-__all__ = ["SizeCurve", "SizePoint", "propose_size", "sized", "smallest_good", "trial_sizes"]
+__all__ = ["propose_size", "sized", "smallest_good", "trial_sizes"]
 
 POINTS = 12
 
 
-@dataclass(frozen=True)
-class SizePoint:
-    """``auc`` of the first ``k`` features, mean over folds, with its standard ``error``."""
-
-    k: int
-    auc: float
-    error: float
-
-
-@dataclass(frozen=True)
-class SizeCurve:
-    """The curve, the size with the best score and the one proposed."""
-
-    points: tuple[SizePoint, ...]
-    best: int
-    chosen: int
-    why: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain values for a report."""
-        return {
-            "points": [asdict(p) for p in self.points], "chosen": self.chosen, "best": self.best, "why": self.why,
-        }  # fmt: skip
-
-
-def sized(task: Task, protocol: EvaluationProtocol | None = None) -> tuple[Task, dict[str, Any], tuple[str, ...]]:
+def sized(task: Task, protocol: EvaluationProtocol | None = None) -> tuple[Task, SizeCurve | None, tuple[str, ...]]:
     """The task with a number of features, where the user left it to us: its curve for the report, and warnings."""
     if not task.request.propose_k:
-        return task, {}, ()
+        return task, None, ()
     curve = propose_size(task, protocol or EvaluationProtocol())
     if curve is None:
-        return task, {}, ("Too few labelled rows to propose a number of features: give k.",)
+        return task, None, ("Too few labelled rows to propose a number of features: give k.",)
     limits = replace(task.limits, k=max(curve.chosen, len(task.limits.must)))
     request = replace(task.request, k=limits.k, propose_k=False)
-    return replace(task, limits=limits, request=request), {"sizes": curve.as_dict()}, ()
+    return replace(task, limits=limits, request=request), curve, ()
 
 
 def propose_size(task: Task, protocol: EvaluationProtocol) -> SizeCurve | None:
@@ -65,18 +41,17 @@ def propose_size(task: Task, protocol: EvaluationProtocol) -> SizeCurve | None:
     if sample.positives < folds:  # copies of a labelled row share a fold
         return None
     sizes = trial_sizes(task)
-    unit = {
-        "method": task.request.method,
-        "options": dict(task.request.options),
-        "costs": sample.costs,
-        "cap": min(task.limits.budget, float(task.limits.costs.sum())),
-        "classifier": classifier_named(protocol.classifier),
-        "share": 0.5,
-        "sizes": sizes,
-    }
-    folded = [{**unit, "repeat": r, "fold": f} for r in range(protocol.repeats) for f in range(folds)]
+    unit = Trial(
+        task.request.method,
+        task.request.options,
+        classifier=classifier_named(protocol.classifier),
+        sizes=tuple(sizes),
+        costs=sample.costs,
+        cap=min(task.limits.budget, float(task.limits.costs.sum())),
+    )
+    folded = [replace(unit, repeat=r, fold=f) for r in range(protocol.repeats) for f in range(folds)]
     task.note(f"judging {len(sizes)} sizes in {len(folded)} trials on {sample.note}")
-    found = [trial["curve"] for trial in run_trials(task, sample, folded) if "failed" not in trial]
+    found = [trial.curve for trial in run_trials(task, sample, folded) if trial.failed is None]
     if len(found) < 2:
         return None
     return smallest_good(sizes, np.array(found), folds, len(task.limits.must))
@@ -87,7 +62,7 @@ def trial_sizes(task: Task) -> list[int]:
     return sorted({round(size) for size in np.geomspace(1, max(task.limits.most(), 1), POINTS)})
 
 
-def smallest_good(sizes: Sequence[int], scores: Any, folds: int, least: int = 1) -> SizeCurve:
+def smallest_good(sizes: Sequence[int], scores: ArrayLike, folds: int, least: int = 1) -> SizeCurve:
     """The one-standard-error rule on ``scores`` (trials, sizes).
 
     The error is that of the difference to the best size in the same folds: what all sizes share does not blur it.
@@ -109,4 +84,4 @@ def smallest_good(sizes: Sequence[int], scores: Any, folds: int, least: int = 1)
         f"{sizes[chosen]} is the smallest number of features whose held-out PU-AUC ({mean[chosen]:.3f}) lies within "
         f"one standard error of the best, {mean[best]:.3f} with {sizes[best]}."
     )
-    return SizeCurve(points, sizes[best], sizes[chosen], why)
+    return SizeCurve(points, sizes[chosen], sizes[best], why)

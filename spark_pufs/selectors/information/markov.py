@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.information.gtest import g_statistic, log_p_value
 from spark_pufs.core.information.mutual_information import class_given_feature
 from spark_pufs.core.information.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.information.surrogates import (
     SurrogateOptions,
@@ -187,7 +188,7 @@ def _blanket(
             surrogate=record(choice, task.table.plan.labels),
             notes={f: f"log10 p = {log10_p[f]:.1f} given the rest of the blanket" for f in found.blanket},
             warnings=(_FULL,) if found.full else (),
-            details={"alpha": alpha, "grown": [task.table.names[f] for f in found.grown]},
+            findings=Findings(extra={"alpha": alpha, "grown": [task.table.names[f] for f in found.grown]}),
         )
 
     return run

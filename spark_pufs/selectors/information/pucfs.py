@@ -27,17 +27,18 @@ from spark_pufs.core.pu.pucfs import (
     mutual_correlation,
 )
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.findings import Findings
 from spark_pufs.request import is_positive
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.information.set_search import best_first, forward_backward
 from spark_pufs.selectors.options import Options, chance_correction, number, one_of, option, whole
 from spark_pufs.table.counter import Counter
-from spark_pufs.types import Layout
+from spark_pufs.types import Json, Layout
 
 __all__ = ["METHODS"]
 
 Floats = NDArray[np.float64]
-Belief = tuple[Floats, Floats, dict[str, Any]]  # priors, their weights, and what to tell of them
+Belief = tuple[Floats, Floats, dict[str, Json]]  # priors, their weights, and what to tell of them
 
 WEAK = 5.0  # observations that the default belief is worth
 SEARCHES = ("forward-backward", "best-first")
@@ -112,7 +113,7 @@ def _ordered(found: Subset, known: Correlations, limits: Limits, fill: bool) -> 
     return steps[1:]
 
 
-def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, Any]) -> Outcome:
+def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, Json]) -> Outcome:
     request, options = task.request, task.options_as(PucfsOptions)
     bounded = request.k is not None or request.budget is not None
     fill = bounded if options.fill == "auto" else options.fill
@@ -128,7 +129,7 @@ def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, A
         scores,
         errors,
         notes=dict.fromkeys(last.features[peak:], past),
-        details={**belief, "merit": found.merit, "best_size": peak, "search": options.search},
+        findings=Findings(extra={**belief, "merit": found.merit, "best_size": peak, "search": options.search}),
     )
 
 

@@ -13,10 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.evidence.classifier import CLASSIFIERS, TREES, classifier_named
-from spark_pufs.core.evidence.held_out_auc import auc_of_masks
+from spark_pufs.core.evidence.held_out_auc import JudgedMasks, MaskAucs, auc_of_masks
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.searches import ContrastSearch, ContrastSettings, PaperSearch
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import SearchTrace
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.fscpu import mask_budget
 from spark_pufs.selectors.options import Options, one_of, whole
@@ -56,10 +58,12 @@ def _run(task: Task) -> Outcome:
 
 
 def _judged(task: Task, rows: Rows, masks: NDArray[np.bool_], seed: tuple[int, int], classifier: str) -> Floats:
-    shared = {"X": rows.X, "label": rows.label}
-    common = {"seed": list(seed), "classifier": classifier, "trees": task.options_as(LgbmOptOptions).trees}
-    units = [{"masks": masks[first : first + UNIT], **common} for first in range(0, len(masks), UNIT)]
-    return np.concatenate([found["auc"] for found in task.engine.each(auc_of_masks, shared, units)])
+    trees = task.options_as(LgbmOptOptions).trees
+    units = [
+        JudgedMasks(masks[first : first + UNIT], seed, classifier, trees) for first in range(0, len(masks), UNIT)
+    ]  # fmt: skip
+    found = task.engine.each(auc_of_masks, rows.plain, units, MaskAucs)
+    return np.concatenate([one.auc for one in found])
 
 
 def _search(task: Task, budget: Budget) -> PaperSearch | ContrastSearch:
@@ -78,21 +82,20 @@ def _outcome(task: Task, search: PaperSearch | ContrastSearch, rows: Rows) -> Ou
         scores = np.where(known, search.evidence.estimate, 0.0)
         errors = np.where(known, search.evidence.error, 0.0)
     chosen = sorted(np.flatnonzero(search.selection()).tolist(), key=lambda i: (-scores[i], i))
-    details = {
-        "sample": rows.note,
-        "best_auc": search.best_f if np.isfinite(search.best_f) else None,
-        "generations": search.generation,
-        "stopped": search.stopped,
-        "theta": dict(zip(task.table.names, search.theta.tolist(), strict=True)),
-    }
+    trace = SearchTrace(
+        dict(zip(task.table.names, search.theta.tolist(), strict=True)),
+        search.generation,
+        search.stopped,
+        best_auc=search.best_f if np.isfinite(search.best_f) else None,
+    )
     notes = {i: f"theta {theta:.2f}" for i, theta in enumerate(search.theta.tolist())}
-    return Outcome(chosen, scores, errors, notes=notes, details=details)
+    return Outcome(chosen, scores, errors, notes=notes, findings=Findings(sample=rows.note, search=trace))
 
 
 METHODS = (
     Method(
         "lgbm-opt",
-        "Search for the columns on which boosted trees tell labelled rows best (LightGBM)",
+        "Search for the columns on which boosted trees predict labelled rows best (LightGBM)",
         "unlabelled rows may count as negative",
         "480 fits of 100 trees to a bounded sample, as parallel work",
         "a baseline from a library; features that matter to boosted trees together",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.counting.row_sample import Wanted
 from spark_pufs.core.pu.prfs import CellKernel, PositiveKernel, grids_of
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.options import Options, whole
@@ -30,12 +31,12 @@ def _run(task: Task) -> Outcome:
     view, states = numeric_view(task.table, task.counter), task.table.plan.states
     wanted = Wanted(view.columns, states, task.request.seed)
     most = max(task.options_as(PrfsOptions).grid_mb * 2**20 // (CELL_BYTES * len(view.columns)), 2)
-    positives = view.rows.scan(PositiveKernel(wanted, most), "labelled values")["rows"]
+    positives = view.rows.scan(PositiveKernel(wanted, most), "labelled values").rows
     kernel = CellKernel(view.columns, states, grids_of(positives))
     auc, error = kernel.aucs(view.rows.scan(kernel, "ranks"))
     scores = np.maximum(auc, 1 - auc)
     return Outcome(
-        by_score(scores, task.limits), scores, error, notes=_directions(auc), details=_details(len(positives), most)
+        by_score(scores, task.limits), scores, error, notes=_directions(auc), findings=_findings(len(positives), most)
     )
 
 
@@ -44,20 +45,20 @@ def _directions(auc: NDArray[np.float64]) -> dict[int, str]:
     return {feature: words[side] for feature, side in enumerate(np.sign(auc - 0.5).astype(int).tolist()) if side}
 
 
-def _details(values: int, most: int) -> dict[str, object]:
+def _findings(values: int, most: int) -> Findings:
     """Cells are finer than any error where labelled rows were too many for all of their values to be cut points."""
     exact = values < most
     cut = "every labelled value" if exact else f"the values of {values:,} labelled rows"
-    return {"sample": f"all rows, in cells cut at {cut}", "exact": exact}
+    return Findings(sample=f"all rows, in cells cut at {cut}", extra={"exact": exact})
 
 
 METHODS = (
     Method(
         "prfs",
         "AUC of each feature, labelled rows against all others, in the better direction",
-        "labels depend on the class alone (SCAR); a feature tells by being high or by being low",
+        "labels depend on the class alone (SCAR); a relevant feature is higher or lower for positives",
         "two passes over the rows",
-        "a quick ranking without bins, with a standard error; misses what only tells in the middle or at both ends",
+        "a quick ranking without bins, with a standard error; misses what matters in the middle or at both ends",
         _run,
         PrfsOptions,
         numeric_only=True,

@@ -8,34 +8,44 @@ errors, selection frequencies and stability without further runs. A bag is one t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import stability
 from spark_pufs.core.soft.distillation import soft_labels, taught, teaching_of
-from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.encoding import Floats
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import mean_rank
 from spark_pufs.core.soft.teacher import normal_ranks
 from spark_pufs.core.soft.views import VIEW_KINDS, view_weights, wide_report
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.evidence.resampling import stability_dict
+from spark_pufs.selectors.evidence.resampling import stability_summary
 from spark_pufs.selectors.options import number, whole
 from spark_pufs.selectors.soft.distil import (
     MOST_TRACED,
     DistilOptions,
-    chance_warnings,
     in_units_of_best,
-    teacher_details,
+    teacher_summary,
 )
-from spark_pufs.selectors.soft.lesson import draw_lesson, fold_count
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
+from spark_pufs.selectors.soft.held_out import (
+    INNER_FOLDS,
+    TREES,
+    ColumnRanks,
+    HeldFold,
+    JudgedRows,
+    Judgement,
+    held_out,
+    without_fold,
+)
+from spark_pufs.selectors.soft.lesson import LessonRows, draw_lesson, fold_count
 
 __all__ = ["METHODS"]
 
+JUDGED_BAGS = 2  # of each fold that is held out
 LEAST_LABELLED = 4  # rows of a bag that are labelled, where there are as many
 
 
@@ -48,22 +58,38 @@ class ConsensusOptions(DistilOptions):
     share: float = number(0.6, 0.1, 0.9)
 
 
+@dataclass(frozen=True)
+class Bag:
+    """One bag of rows and how its teacher and students learn."""
+
+    bag: int
+    folds: int
+    trees: int
+    share: float
+    k: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class BagViews:
+    """The mean rank (D,) over all views of one bag, its strength (D,), and what its teacher said (3, m) of its rows."""
+
+    rank: Floats
+    strength: Floats
+    rows: NDArray[np.intp]
+    teacher: Floats
+
+
 def _consensus(task: Task) -> Outcome:
     options = task.options_as(ConsensusOptions)
     lesson = draw_lesson(task, options.rows)
     folds = fold_count(options.folds, int(lesson.positive.sum()))
-    unit = {
-        "folds": folds,
-        "trees": options.trees,
-        "share": float(options.share),
-        "k": min(task.limits.k, MOST_TRACED),
-        "seed": task.request.seed % 2**31,
-    }
-    units = [{**unit, "bag": bag} for bag in range(options.bags)]
+    k, seed = min(task.limits.k, MOST_TRACED), task.request.seed % 2**31
+    units = [Bag(bag, folds, options.trees, float(options.share), k, seed) for bag in range(options.bags)]
     task.note(f"{len(units)} bags of {lesson.note}")
-    found = task.engine.each(bag_views, {**lesson.state(), "hidden": lesson.hidden}, units)
-    ranks = lesson.by_feature(np.stack([one["rank"] for one in found]))
-    strength = lesson.by_feature(np.stack([one["strength"] for one in found]))
+    found = task.engine.each(bag_views, lesson.rows(), units, BagViews)
+    ranks = lesson.by_feature(np.stack([one.rank for one in found]))
+    strength = lesson.by_feature(np.stack([one.strength for one in found]))
     scores = ranks.mean(axis=0)
     chosen = by_score(scores, task.limits)
     errors = _bag_error(ranks, options.share)
@@ -71,19 +97,26 @@ def _consensus(task: Task) -> Outcome:
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
-    agreement = stability_dict(stability(masks), task.table.names)
+    task.note("judging the choice on held-out rows")
+    ranker = partial(rank_by_bags, float(options.share))
+    verdict = held_out(task, lesson, teaching, len(chosen), ranker) if options.judge else None
+    judgement = Judgement(teaching, verdict, len(chosen), len(scores))
+    strength = strength * judgement.better  # nothing of noise is relevant
+    agreement = stability_summary(stability(masks), task.table.names)
     frequency = masks.mean(axis=0)
     return Outcome(
         chosen,
         scores,
         errors,
         notes={i: f"chosen in {share:.0%} of {len(units)} bags" for i, share in enumerate(frequency.tolist())},
-        warnings=chance_warnings(teaching),
-        details={
-            "sample": lesson.note,
-            "teacher": teacher_details(teaching, lesson),
-            "stability": agreement,
-        },
+        warnings=judgement.warnings,
+        findings=Findings(
+            verdict=judgement.verdict,
+            held_out=judgement.rounded(),
+            sample=lesson.note,
+            teacher=teacher_summary(teaching, lesson),
+            stability=agreement,
+        ),
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=_bag_error(strength, options.share),
     )
@@ -98,32 +131,36 @@ def _bag_error(values: Floats, share: float) -> Floats:
     return found
 
 
-def _mean_scores(found: list[State], rows: int) -> Floats:
+def _mean_scores(found: list[BagViews], rows: int) -> Floats:
     """The members' scores (3, n) of every row, averaged over the bags that held it."""
     total, seen = np.zeros((3, rows)), np.zeros(rows)
     for one in found:
-        total[:, one["rows"]] += one["teacher"]
-        seen[one["rows"]] += 1
+        total[:, one.rows] += one.teacher
+        seen[one.rows] += 1
     return total / np.maximum(seen, 1)
 
 
-def bag_views(shared: State, unit: State) -> State:
-    """The mean rank (D,) over all views of one bag, its strength (D,), and what its teacher said of its rows."""
-    seed = [unit["seed"], 23, unit["bag"]]
-    rows = _bag(shared["label"], unit["share"], np.random.default_rng(seed))
-    codes, label = np.ascontiguousarray(shared["codes"][:, rows]), shared["label"][rows]
-    positive, negative = label == LABELLED_POSITIVE, label == LABELLED_NEGATIVE
-    encoding = Encoding.from_state(shared)
-    own = unit["seed"] + 1009 * unit["bag"]
-    folds = HashedFolds.of(codes, positive, unit["folds"], own)
-    teaching, _ = taught(codes, positive, folds, encoding, unit["trees"], own)
-    soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
-    settings = (unit["k"], unit["trees"], own)
-    report = wide_report(codes, positive, teaching.target, soft, encoding, *settings)
+def bag_views(shared: LessonRows, unit: Bag) -> BagViews:
+    """What all views say of one bag."""
+    rows = _bag(shared.label, unit.share, np.random.default_rng([unit.seed, 23, unit.bag]))
+    codes, positive = np.ascontiguousarray(shared.codes[:, rows]), shared.positive[rows]
+    own = unit.seed + 1009 * unit.bag
+    folds = HashedFolds.of(codes, positive, unit.folds, own)
+    teaching, _ = taught(codes, positive, folds, shared.encoding, unit.trees, own)
+    soft = soft_labels(teaching.target, positive, shared.negative[rows], shared.hidden)
+    report = wide_report(codes, positive, teaching.target, soft, shared.encoding, unit.k, unit.trees, own)
     teacher = np.vstack([normal_ranks(one) for one in teaching.scores])
     weights = view_weights(VIEW_KINDS, teaching.weights)
     rank = mean_rank(report.scores, weights)
-    return {"rank": rank, "strength": report.strength.mean(axis=0), "rows": rows, "teacher": teacher}
+    return BagViews(rank, report.strength.mean(axis=0), rows, teacher)
+
+
+def rank_by_bags(share: float, shared: JudgedRows, unit: HeldFold) -> ColumnRanks:
+    """What a few small bags of the rows outside one fold give."""
+    own = without_fold(shared, unit)
+    folds = fold_count(INNER_FOLDS, int(own.positive.sum()))
+    bags = [Bag(bag, folds, TREES, share, unit.k, unit.seed) for bag in range(JUDGED_BAGS)]
+    return ColumnRanks(np.mean([bag_views(own, one).rank for one in bags], axis=0))
 
 
 def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -145,6 +182,6 @@ METHODS = (
         "an answer with its errors and its stability; tables on which methods disagree",
         _consensus,
         ConsensusOptions,
-        trial_options={"bags": 2, "trees": 20, "folds": 3},
+        trial_options={"bags": 2, "trees": 20, "folds": 3, "judge": False},
     ),
 )

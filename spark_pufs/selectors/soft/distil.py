@@ -7,23 +7,22 @@ ways rank the columns; the mean of their ranks is the answer.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.soft.distillation import Teaching, soft_labels, teaching_of
-from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.encoding import Floats
 from spark_pufs.core.soft.students import CORE_VIEWS, Report, core_report, ranks
 from spark_pufs.core.soft.teacher import MEMBERS
+from spark_pufs.findings import Findings
+from spark_pufs.findings.parts import TeacherMember, TeacherSummary
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.options import Options, flag, whole
 from spark_pufs.selectors.soft.held_out import Judgement, held_out
-from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, shares, teach
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
+from spark_pufs.selectors.soft.lesson import Lesson, LessonRows, draw_lesson, fold_count, shares, teach
 
-__all__ = ["METHODS", "DistilOptions", "chance_warnings", "in_units_of_best", "teacher_details"]
+__all__ = ["METHODS", "DistilOptions", "in_units_of_best", "teacher_summary"]
 
 MOST_TRACED = 40  # features that a forward search orders where no number is asked for
 
@@ -58,11 +57,12 @@ def _distil(task: Task) -> Outcome:
         scores,
         errors=places.std(axis=0, ddof=1) / np.sqrt(len(places)),
         warnings=judgement.warnings,
-        details={
-            **judgement.facts(),
-            "sample": lesson.note,
-            "teacher": teacher_details(teaching, lesson),
-        },
+        findings=Findings(
+            verdict=judgement.verdict,
+            sample=lesson.note,
+            held_out=judgement.rounded(),
+            teacher=teacher_summary(teaching, lesson),
+        ),
         notes={i: shares(CORE_VIEWS, own) for i, own in enumerate(places.T)},
         relevance=in_units_of_best(strength.mean(axis=0), scores),
         relevance_errors=strength.std(axis=0, ddof=1) / np.sqrt(len(strength)),
@@ -76,50 +76,47 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
 
 
 def _students(task: Task, lesson: Lesson, teaching: Teaching) -> Report:
-    unit = {"k": min(task.limits.k, MOST_TRACED), "seed": task.request.seed % 2**31}
-    shared = {**lesson.state(), "scores": teaching.scores, "hidden": lesson.hidden}
-    found = task.engine.each(learn, shared, [unit])[0]
-    return Report(found["scores"], found["strength"])
+    unit = Asked(min(task.limits.k, MOST_TRACED), task.request.seed % 2**31)
+    return task.engine.each(learn, TaughtRows(lesson.rows(), teaching.scores), [unit], Report)[0]
 
 
-def learn(shared: State, unit: State) -> State:
-    """What the views find with one teacher: ``scores`` (3, D), ``strength`` (3, D)."""
-    positive, negative = shared["label"] == LABELLED_POSITIVE, shared["label"] == LABELLED_NEGATIVE
-    teaching = teaching_of(shared["scores"], positive)
-    encoding = Encoding.from_state(shared)
-    soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
-    report = core_report(shared["codes"], positive, teaching.target, soft, encoding, unit["k"], unit["seed"])
-    return {"scores": report.scores, "strength": report.strength}
+@dataclass(frozen=True)
+class TaughtRows:
+    """Rows, and what the members of their teacher say (3, n) of them."""
+
+    lesson: LessonRows
+    scores: Floats
 
 
-def chance_warnings(teaching: Teaching) -> tuple[str, ...]:
-    """What to tell where all columns together do not tell labelled rows from the others."""
-    if teaching.knows:
-        return ()
-    return (
-        f"No better than chance: with all columns, held-out labelled rows are told from the others with an AUC of "
-        f"{teaching.auc:.2f} +- {teaching.error:.2f}, and 0.5 is chance. The ranking may be noise: label more rows.",
-    )
+@dataclass(frozen=True)
+class Asked:
+    """So many features, with this seed."""
+
+    k: int
+    seed: int
 
 
-def teacher_details(teaching: Teaching, lesson: Lesson) -> dict[str, Any]:
+def learn(shared: TaughtRows, unit: Asked) -> Report:
+    """What the views find with one teacher."""
+    lesson, positive = shared.lesson, shared.lesson.positive
+    teaching = teaching_of(shared.scores, positive)
+    soft = soft_labels(teaching.target, positive, lesson.negative, lesson.hidden)
+    return core_report(lesson.codes, positive, teaching.target, soft, lesson.encoding, unit.k, unit.seed)
+
+
+def teacher_summary(teaching: Teaching, lesson: Lesson) -> TeacherSummary:
     """How good the teacher is and what it is made of, for the report."""
-    return {
-        "auc": round(teaching.auc, 6),
-        "error": round(teaching.error, 6),
-        "better_than_chance": teaching.knows,
-        "members": [
-            {"name": name, "auc": round(float(auc), 6), "weight": round(float(weight), 6)}
-            for name, auc, weight in zip(MEMBERS, teaching.aucs, teaching.weights, strict=True)
-        ],
-        "prior": lesson.prior,
-    }
+    members = tuple(
+        TeacherMember(name, round(float(auc), 6), round(float(weight), 6))
+        for name, auc, weight in zip(MEMBERS, teaching.aucs, teaching.weights, strict=True)
+    )
+    return TeacherSummary(round(teaching.auc, 6), round(teaching.error, 6), teaching.knows, members, lesson.prior)
 
 
 METHODS = (
     Method(
         "distil",
-        "A cross-fitted teacher scores every row; three views rank the columns by what tells its scores and the label",
+        "A cross-fitted teacher scores every row; three views rank columns by how well they predict its scores",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then seconds of work on it",
         "the default: few labels, any types; outliers, sentinels and noise columns do not fool it",

@@ -20,12 +20,14 @@ from spark_pufs.core.information.surrogate import SurrogateChoice, switching_thr
 from spark_pufs.core.soft.distillation import Teaching, soft_labels
 from spark_pufs.core.soft.grading import TaughtTeacher
 from spark_pufs.engines.base import Packer
+from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.information.greedy import Criterion, forward
 from spark_pufs.selectors.information.ranking import CMIM, JMI, MIM, MRMR, CountingOptions
 from spark_pufs.selectors.information.surrogates import record
 from spark_pufs.selectors.options import whole
-from spark_pufs.selectors.soft.distil import chance_warnings, teacher_details
+from spark_pufs.selectors.soft.distil import teacher_summary
+from spark_pufs.selectors.soft.held_out import Judgement
 from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, teacher_of
 from spark_pufs.table.counter import BY_GRADE, Counter
 from spark_pufs.table.pu_table import PUTable, pack, packer
@@ -72,6 +74,7 @@ def _ranked(criterion: type[MIM], task: Task) -> Outcome:
         chosen, scores, errors = forward(judge, counter, task.limits)
     finally:
         table.blocks.release()
+    judgement = Judgement(teaching, None, len(chosen), len(scores))
     labels = task.table.plan.labels
     why = f"Unlabelled rows count by the teacher's posterior, {lesson.hidden:.3g} on average."
     return Outcome(
@@ -79,8 +82,8 @@ def _ranked(criterion: type[MIM], task: Task) -> Outcome:
         scores,
         errors,
         surrogate=record(SurrogateChoice("soft", switching_threshold(labels), why), labels),
-        warnings=chance_warnings(teaching),
-        details={"sample": lesson.note, "teacher": teacher_details(teaching, lesson)},
+        warnings=judgement.warnings,
+        findings=Findings(verdict=judgement.verdict, sample=lesson.note, teacher=teacher_summary(teaching, lesson)),
         summed=criterion.summed,
         beyond_chance=criterion.beyond_chance,
     )

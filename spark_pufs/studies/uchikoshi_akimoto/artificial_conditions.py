@@ -115,12 +115,16 @@ _NOTE = (
 
 def _measures(found: Selection, data: Artificial) -> list[Row]:
     relevant = {name for name, good in zip(data.names, data.relevant, strict=True) if good}
-    choice = found.details.get("choice", {}).get("method", "")
+    search, choice = found.findings.search, found.findings.choice
     rows: list[Row] = [
-        {"measure": "fsr", "value": len(relevant & set(found.names)) / SELECT, "message": choice},
+        {
+            "measure": "fsr",
+            "value": len(relevant & set(found.names)) / SELECT,
+            "message": choice.method if choice else "",
+        },
         {"measure": "features", "value": len(found.names)},
     ]
-    open_ = found.details.get("unconverged")
+    open_ = search.unconverged if search else None
     return rows if open_ is None else [*rows, {"measure": "unconverged", "value": open_}]
 
 

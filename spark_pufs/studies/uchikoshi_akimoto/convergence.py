@@ -21,11 +21,12 @@ COLOURS = {"relevant": "#bf616a", "noise": "#5e81ac"}  # red and blue, as in the
 
 def convergence_rows(found: Selection) -> list[dict[str, Any]]:
     """Theta of every feature by the number of clusterings; nothing for methods that do not search."""
-    history = np.array(found.details.get("history", []), float)
-    if not history.size:
+    trace = found.findings.search
+    if trace is None or not trace.history:
         return []
-    masks = _masks_scored(found, len(history))
-    names = list(found.details["theta"])
+    history = np.array(trace.history, float)
+    masks = _masks_scored(found, trace.generations, len(history))
+    names = list(trace.theta)
     return [
         {"measure": f"{THETA}{names[feature]}", "at": masks[step], "value": history[step, feature]}
         for feature in range(history.shape[1])
@@ -33,12 +34,12 @@ def convergence_rows(found: Selection) -> list[dict[str, Any]]:
     ]
 
 
-def _masks_scored(found: Selection, records: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _masks_scored(found: Selection, generations: int, records: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """How many masks had been clustered at each record of theta."""
     options = found.request["options"]
     steps = np.arange(1.0, records + 1)
     if options.get("search") == "paper":
-        steps = np.minimum(PAIRS_PER_RECORD * steps, float(found.details["generations"]))
+        steps = np.minimum(PAIRS_PER_RECORD * steps, float(generations))
     return steps * float(2 if options.get("search") == "paper" else options.get("generation_size", 288))
 
 

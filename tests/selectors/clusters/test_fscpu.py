@@ -115,13 +115,27 @@ def test_budget_must_and_never(table: pd.DataFrame) -> None:
     assert scaled.names == selection.names
 
 
-def test_text_is_left_out_and_missing_values_are_filled(table: pd.DataFrame) -> None:
+def test_text_takes_part_and_missing_values_are_filled(table: pd.DataFrame) -> None:
     odd = table.assign(word=np.where(table["row"] % 2, "a", "b"))
     odd.loc[::7, "relevant_01"] = np.nan
     odd.loc[3, "noise_01"] = np.inf
     selection = choose(odd)
-    assert selection.dropped["word"] == "text, and fscpu reads numbers"
+    assert selection.dropped == {}
+    assert "word" not in selection.names
     assert len(selection.names) == 25
+
+
+@pytest.mark.parametrize("screen", [512, 16])
+def test_text_that_tells_the_class_is_found(table: pd.DataFrame, screen: int) -> None:
+    """Its levels have names that say nothing of their order; where features are screened too."""
+    rng = np.random.default_rng(4)
+    level = np.where(rng.random(len(table)) < 0.1, rng.integers(0, 4, len(table)), 1 + table["truth"])
+    word = pd.Series(np.array(["c", "e", "a", "d"])[level]).mask(rng.random(len(table)) < 0.02)
+    odd = table.assign(word=word, noise_text=rng.choice(list("uvwxyz"), len(table)))
+    selection = choose(odd, k=8, screen=screen, generations=12, generation_size=96)
+    assert "word" in selection.names
+    assert "noise_text" not in selection.names
+    assert set(selection.details["model"]["text"]) == {"word"}
 
 
 def test_all_features_are_ranked_by_masks_of_half(table: pd.DataFrame) -> None:

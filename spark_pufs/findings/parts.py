@@ -1,0 +1,249 @@
+"""The records that findings are made of. A default stands for what an earlier version did not tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+
+__all__ = [
+    "AssumptionCheck",
+    "Choice",
+    "Cluster",
+    "Clustering",
+    "CopyGroup",
+    "Distribution",
+    "FeatureSummary",
+    "Level",
+    "NearCopies",
+    "Redundancy",
+    "SearchTrace",
+    "SinceLast",
+    "SizeCurve",
+    "SizePoint",
+    "StabilitySummary",
+    "Standing",
+    "Standings",
+    "TeacherMember",
+    "TeacherSummary",
+]
+
+
+@dataclass(frozen=True)
+class AssumptionCheck:
+    """Whether clusters concentrate the labelled rows more than chance does."""
+
+    verdict: str
+    reason: str
+    p_value: float = math.nan
+    effect: float = math.nan
+
+    @classmethod
+    def of(cls, check: ClusterCheck) -> AssumptionCheck:
+        return cls(check.verdict, check.reason, check.p_value, check.effect)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Rows of the table in one cluster, those of them that are labelled, and whether it belongs to the best set."""
+
+    rows: int
+    labelled: int
+    positive: bool = False
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Clusters on the chosen columns, counted over all rows; ``f`` and ``lift`` say how far they gather labelled rows.
+
+    ``sample_rows`` were searched; ``screened`` features, where not all of them were.
+    """
+
+    clusters: tuple[Cluster, ...] = ()
+    f: float | None = None
+    lift: float | None = None
+    sample_rows: int | None = None
+    screened: int | None = None
+    model: ClusterModel | None = field(default=None, compare=False)  # arrays, which have no single answer to ==
+
+    @property
+    def likely_positives(self) -> int:
+        """Unlabelled rows in positive clusters, where no row is labelled negative."""
+        return sum(one.rows - one.labelled for one in self.clusters if one.positive)
+
+
+@dataclass(frozen=True)
+class SearchTrace:
+    """How a search over masks went: ``theta``, the probability that it gives each feature, at the end and in history.
+
+    ``unconverged``: the share of features that are not settled. ``best_auc``: where the objective is one.
+    """
+
+    theta: Mapping[str, float]
+    generations: int = 0
+    stopped: str = ""
+    unconverged: float | None = None
+    history: tuple[tuple[float, ...], ...] | None = None
+    best_auc: float | None = None
+
+
+@dataclass(frozen=True)
+class TeacherMember:
+    """One model of a teacher: its held-out AUC and its weight."""
+
+    name: str
+    auc: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class TeacherSummary:
+    """How well all columns together tell the labelled rows, out of fold, and the share of positives assumed."""
+
+    auc: float
+    error: float
+    better_than_chance: bool
+    members: tuple[TeacherMember, ...]
+    prior: float
+
+
+@dataclass(frozen=True)
+class SizePoint:
+    """``auc`` of the first ``k`` features, mean over folds, with its standard ``error``."""
+
+    k: int
+    auc: float
+    error: float | None = None
+
+
+@dataclass(frozen=True)
+class SizeCurve:
+    """The curve, the size proposed, the one with the best score, and why."""
+
+    points: tuple[SizePoint, ...]
+    chosen: int
+    best: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class StabilitySummary:
+    """Agreement of ``runs`` selections on resampled rows, and the share of them that chose each feature.
+
+    Nogueira's index with its interval, not a number where chance cannot be told from choice; Kuncheva's where all sets
+    have one size.
+    """
+
+    runs: int
+    nogueira: float | None
+    low: float | None
+    high: float | None
+    kuncheva: float | None = None
+    frequency: Mapping[str, float] = field(default_factory=dict)
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One line: held-out PU-AUC and PU-F1 with standard errors, size, cost, seconds per selection, stability."""
+
+    method: str
+    auc: float
+    auc_error: float
+    f1: float | None
+    f1_error: float | None
+    features: float
+    cost: float
+    seconds: float
+    stability: float | None
+    note: str
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Methods side by side, best first, and how they were judged."""
+
+    rows: tuple[Standing, ...]
+    protocol: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What ``auto`` chose: ``methods``, best first, as one name; why; and the verdict in one line."""
+
+    method: str
+    methods: tuple[str, ...] = ()
+    why: str = ""
+    verdict: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """Rows at one level of a feature."""
+
+    level: str
+    labelled: int
+    unlabelled: int
+    negative: int = 0
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Rows of one feature by level."""
+
+    name: str
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Redundancy:
+    """Symmetric uncertainty of every two features, 0 to 1."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[float, ...], ...]
+
+    def pairs(self) -> list[tuple[str, str, float]]:
+        """Every two features and what they share, most first."""
+        names = self.names
+        found = [(names[i], names[j], self.values[i][j]) for i in range(len(names)) for j in range(i)]
+        return sorted(found, key=lambda pair: -pair[2])
+
+
+@dataclass(frozen=True)
+class CopyGroup:
+    """Columns that are equal in every row: the one that stands for the others."""
+
+    representative: str
+    copies: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NearCopies(CopyGroup):
+    """Features that share at least ``shared`` of their information with the first."""
+
+    shared: float = 1.0
+
+
+@dataclass(frozen=True)
+class FeatureSummary:
+    """What the chosen features look like, and which features repeat each other; None: not looked into."""
+
+    binning: str | None = None
+    distributions: tuple[Distribution, ...] | None = None
+    redundancy: Redundancy | None = None
+    near_copies: tuple[NearCopies, ...] | None = None
+    copies: tuple[CopyGroup, ...] | None = None
+
+
+@dataclass(frozen=True)
+class SinceLast:
+    """What changed since the run ``previous``: the verdict of ``diff``, its reasons, features that came and went."""
+
+    previous: str
+    verdict: str
+    reasons: tuple[str, ...] = ()
+    came: tuple[str, ...] = ()
+    went: tuple[str, ...] = ()

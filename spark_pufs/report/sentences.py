@@ -245,7 +245,7 @@ def _border_sign(selection: Selection) -> list[Sign]:
     named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
     ranked = [feature.name for feature in selection.features]
     barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
-    barred |= {name for group in selection.findings.features.copies or () for name in group.copies}
+    barred |= {f.name for f in selection.features if "copy of '" in f.notes}
     inside = [f for f in selection.features if f.selected and f.name not in barred]
     outside = [f for f in selection.features if not f.selected and f.name not in barred]
     if not inside or not outside:

@@ -33,6 +33,7 @@ _SLOT = np.uint64(4095)
 _COUNTS = ("rows", "label_nulls", "nulls", "nans", "infinite", "fractions", "text_nulls")
 _HASHES = ("hash", "checksums", "text_checksums")  # sums modulo 2^64
 _SLICE = 1024
+NULL = "\0null"  # whose hash stands for a missing text
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ class Profile:
     checksums: NDArray[np.uint64]  # (2, numeric columns)
     text_checksums: NDArray[np.uint64]  # (2, text columns)
     sample: NDArray[np.float64]  # (rows of the sample, numeric columns)
+    text_sample: NDArray[np.uint64]  # (rows of the sample, text columns), hashes of the texts
     sample_weight: NDArray[np.float64]
 
     @property
@@ -89,6 +91,7 @@ class Profile:
             lowest=self.lowest.of(columns),
             highest=self.highest.of(columns),
             sample=self.sample[:, columns],
+            text_sample=self.text_sample[:, text],
             text_nulls=self.text_nulls[text],
             text_counts=[self.text_counts[i] for i in text],
         )
@@ -103,7 +106,7 @@ class ProfileKernel:
 
     @property
     def sample_rows(self) -> int:
-        return min(SAMPLE_ROWS, max(LEAST_ROWS, SAMPLE_CELLS // max(self.numeric, 1)))
+        return min(SAMPLE_ROWS, max(LEAST_ROWS, SAMPLE_CELLS // max(self.numeric, self.text, 1)))
 
     def start(self) -> State:
         n = self.numeric
@@ -123,7 +126,7 @@ class ProfileKernel:
             "hash": np.zeros(1, np.uint64),
             "checksums": np.zeros((2, n), np.uint64),
             "text_checksums": np.zeros((2, self.text), np.uint64),
-            **_under("sample", _no_rows(n)),
+            **_under("sample", _no_rows(n, self.text)),
         }
 
     def add(self, state: State, batch: RawBatch) -> State:
@@ -144,7 +147,7 @@ class ProfileKernel:
         values = _finite_values(X) if np.isfinite(X).all() else _any_values(X)
         nan = values.pop("nan")
         hashes = mix(X.view(np.uint64))
-        words = [(text_hashes([*text.values, "\0null"]), text.codes) for text in (*batch.text, batch.label)]
+        words = [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
         rows = _row_hashes(hashes, words)
         texts = np.array([known[codes] for known, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
         return {
@@ -160,7 +163,7 @@ class ProfileKernel:
             "hash": np.array([rows.sum(dtype=np.uint64)], np.uint64),
             "checksums": _checksums(rows, hashes),
             "text_checksums": _checksums(rows, texts.T),
-            **_under("sample", _sampled(rows, X, state["sample.hash"], self.sample_rows)),
+            **_under("sample", _sampled(rows, X, texts.T, state["sample.hash"], self.sample_rows)),
         }
 
     def read(self, state: State) -> Profile:
@@ -185,6 +188,7 @@ class ProfileKernel:
             checksums=state["checksums"],
             text_checksums=state["text_checksums"],
             sample=state["sample.rows"],
+            text_sample=state["sample.texts"],
             sample_weight=_sample_weight(state["sample.count"], int(state["rows"][0])),
         )
 
@@ -272,27 +276,30 @@ def _read_extremes(state: State, sign: float) -> Extremes:
     return Extremes(sign * state["value"], state["rows"], sign * state["next"])
 
 
-def _no_rows(columns: int) -> State:
-    return {"hash": np.zeros(0, np.uint64), "rows": np.zeros((0, columns)), "count": np.zeros(0, np.int64)}
+def _no_rows(columns: int, texts: int) -> State:
+    rows = {"rows": np.zeros((0, columns)), "texts": np.zeros((0, texts), np.uint64)}
+    return {"hash": np.zeros(0, np.uint64), **rows, "count": np.zeros(0, np.int64)}
 
 
-def _sampled(hashes: NDArray[np.uint64], X: NDArray[np.float64], kept: NDArray[np.uint64], most: int) -> State:
-    """Rows of X (n, D) that the sample with hashes ``kept`` has room for."""
-    if not X.shape[1]:
-        return _no_rows(0)
+def _sampled(
+    hashes: NDArray[np.uint64], X: NDArray[np.float64], texts: NDArray[np.uint64], kept: NDArray[np.uint64], most: int
+) -> State:
+    """Rows of X (n, D) and of the texts' hashes (n, T) that the sample with hashes ``kept`` has room for."""
     rows = np.arange(len(hashes)) if len(kept) < most else np.flatnonzero(hashes <= kept[-1])
     smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
-    return {"hash": smallest[:most], "rows": X[rows[first[:most]]], "count": count[:most]}
+    picked = rows[first[:most]]
+    return {"hash": smallest[:most], "rows": X[picked], "texts": texts[picked], "count": count[:most]}
 
 
 def _merge_samples(left: State, right: State, most: int) -> State:
     if not len(right["hash"]):
         return left
-    both = {name: np.concatenate([left[name], right[name]]) for name in ("hash", "rows", "count")}
+    both = {name: np.concatenate([left[name], right[name]]) for name in left}
     hashes, first, place = np.unique(both["hash"], return_index=True, return_inverse=True)
     count = np.zeros(len(hashes), np.int64)
     np.add.at(count, place, both["count"])
-    return {"hash": hashes[:most], "rows": both["rows"][first[:most]], "count": count[:most]}
+    kept = {name: both[name][first[:most]] for name in ("rows", "texts")}
+    return {"hash": hashes[:most], **kept, "count": count[:most]}
 
 
 def _sample_weight(count: NDArray[np.int64], rows: int) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ import pandas as pd
 import yaml
 
 import spark_pufs
-from spark_pufs.core.pu.neighbours import blocks_of, nearest_block
+from spark_pufs.core.pu.neighbours import Nearest, Searched, blocks_of, nearest_block
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 from spark_pufs.engines.local import LocalEngine
 
@@ -67,7 +67,7 @@ def neighbours(rows: int, features: int = 50, k: int = 10) -> None:
     """Wall time of the exact neighbours of ``rows`` rows on this machine's threads."""
     X = np.random.default_rng(0).random((rows, features))
     engine, began, cpu = LocalEngine(pd.DataFrame()), time.perf_counter(), time.process_time()
-    engine.each(nearest_block, {"X": X, "k": k}, blocks_of(rows))
+    engine.each(nearest_block, Searched(X, k), blocks_of(rows), Nearest)
     wall, spent = time.perf_counter() - began, time.process_time() - cpu
     print(f"{rows:,} rows x {features}, k = {k}: {wall:.0f} s, {spent:.0f} CPU s")
 

@@ -6,6 +6,7 @@ import sys
 
 from spark_pufs.errors import EnvironmentFault, Fault
 from spark_pufs.jobs.doctor import examine, report
+from spark_pufs.masking.texts import gist
 
 __all__ = ["main"]
 
@@ -24,7 +25,7 @@ def broken(error: ImportError) -> int:
     try:
         report(examine(None), print)
         fix = "Install it again: pip install --force-reinstall spark-pufs"
-        raise EnvironmentFault(Fault("A package", f"does not load: {error}", fix))
+        raise EnvironmentFault(Fault("A package", f"does not load: {gist(error)}", fix))
     except EnvironmentFault as fault:
         print(f"error: {fault}", file=sys.stderr)
         return fault.exit_code

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from support.processes import Watch, slow
+from support.quick_java import QUICK
 from support.side_by_side import SideBySide
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ settings.register_profile(
     "repo", max_examples=50, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("repo")
+
+# Every Spark that a test starts lives for seconds: the quick compiler, a collector without threads of its own.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", QUICK)
 
 watch = Watch()
 sys.addaudithook(watch)
@@ -42,6 +46,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     return result
 
 
+@pytest.fixture(autouse=True)
+def no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process remembers the secrets of its configurations; one test does not know those of another."""
+    from spark_pufs.masking import hidden
+
+    monkeypatch.setattr(hidden, "_known", {})
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small local session; tests that use it carry the mark ``spark``."""
@@ -56,8 +68,6 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .appName("spark_pufs tests")
         .config("spark.ui.enabled", "false")
         .config("spark.log.level", "ERROR")
-        # tests are short: the quick compiler, and a collector without threads of its own
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
         # workers are forked from a process that has imported what tasks need
         .config("spark.python.daemon.module", "support.spark_daemon")
         .config("spark.driver.host", "127.0.0.1")

@@ -9,7 +9,9 @@ import logging
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -29,7 +31,7 @@ from spark_pufs.jobs.demo import demo_config, found_text, write_example
 from spark_pufs.jobs.doctor import examine, report
 from spark_pufs.jobs.select_job import resume as resume_run
 from spark_pufs.jobs.select_job import run_check, run_select
-from spark_pufs.masking import masked
+from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
 from spark_pufs.selectors.registry import every_method, method_named
 from spark_pufs.version import __version__
 
@@ -61,8 +63,10 @@ def run(arguments: list[str]) -> int:
         return Stopped.exit_code
     except Exception as error:
         log.debug("unexpected", exc_info=True)
-        gist = masked(next(iter(str(error).splitlines()), ""))  # below the first line Spark puts a Java stack
-        errors.print(f"error: {type(error).__name__}: {gist} (--verbose shows all)", style="red", markup=False)
+        first = visible(
+            foreign(next(iter(str(error).splitlines()), "")[:MOST_READ])
+        )  # below it Spark puts a Java stack
+        errors.print(f"error: {type(error).__name__}: {first} (--verbose shows all)", style="red", markup=False)
         return 1
     return code if isinstance(code, int) else 0  # a command may leave with a code of its own
 
@@ -83,7 +87,19 @@ class Masked(logging.Formatter):
     """Log lines and tracebacks without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return masked(super().format(record))
+        """The record anew: another handler may have left its own text of the traceback in it."""
+        record = copy(record)
+        record.exc_text = None
+        return super().format(record)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return masked(super().formatMessage(record))
+
+    def formatException(self, ei: Any) -> str:
+        return foreign(super().formatException(ei))
+
+    def formatStack(self, stack_info: str) -> str:
+        return foreign(super().formatStack(stack_info))
 
 
 app.add_command(diff)

@@ -14,7 +14,8 @@ from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
 from spark_pufs.core.synthetic.bayes_net import Network, markov_blanket, read_bif
 from spark_pufs.core.synthetic.labelling import MAR_C, MCAR, SAR, SCAR, Mechanism
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
-from spark_pufs.masking import masked
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.texts import gist
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -134,7 +135,7 @@ def _write(
     elif isinstance(mechanism, SAR):
         mechanism = centred(frame, mechanism)
     write_table(with_labels(frame, mechanism, seed), given["out"], given["format_"], given["overwrite"], drawn)
-    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {masked(given['out'])}")
+    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {address_shown(given['out'])}")
 
 
 def _network(path: Path) -> Network:
@@ -142,4 +143,4 @@ def _network(path: Path) -> Network:
         return read_bif(path.read_bytes())
     except OSError as error:
         fix = "Give the path of a BIF file, .bif or .bif.gz."
-        raise DataError(Fault(f"Network '{path}'", f"cannot be read: {error}", fix)) from error
+        raise DataError(Fault(f"Network '{path}'", f"cannot be read: {gist(error)}", fix)) from error

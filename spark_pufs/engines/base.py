@@ -10,7 +10,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.search.kept_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 __all__ = [
@@ -33,12 +34,16 @@ __all__ = [
     "NoKeeper",
     "Packer",
     "Pass",
+    "Result",
+    "Shared",
     "Source",
-    "Work",
+    "Unit",
     "record",
 ]
 
-Work = Callable[[State, State], State]
+Shared = TypeVar("Shared")
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
 InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
@@ -96,7 +101,7 @@ class Packer:
 class Blocks(Protocol):
     """Packed rows, kept near to hand until released."""
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State: ...
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held: ...
 
     def release(self) -> None: ...
 
@@ -104,7 +109,7 @@ class Blocks(Protocol):
 class Source(Protocol):
     """The raw rows of the chosen columns."""
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State: ...
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held: ...
 
     def pack(self, packer: Packer) -> Blocks: ...
 
@@ -134,10 +139,13 @@ class Engine(Protocol):
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
         """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
 
-    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
         """``function(shared, unit)`` for every unit, side by side where there is room, in the order of ``units``.
 
-        The function is one of a module; it leaves its arguments as they are and draws random numbers by the unit only.
+        All three are records, dataclasses of arrays and plain values: they may have to travel. The function is one of a
+        module; it leaves its arguments as they are and draws random numbers by the unit only.
         """
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer: ...

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
@@ -17,15 +17,15 @@ from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
-from spark_pufs.engines.base import Packer, Pass, Work, record
+from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
-from spark_pufs.values import gist
 
 __all__ = ["LocalEngine"]
 
@@ -46,18 +46,18 @@ class LocalEngine:
         columns = []
         for position, name in enumerate(self._frame.columns):
             series = self._frame.iloc[:, position]
-            columns.append(Column(str(name), _kind(series), str(series.dtype)))
+            columns.append(Column(_name(name), _kind(series), str(series.dtype)))
         return columns
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> LocalSource:
-        frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
+        frame = self._frame.set_axis([_name(name) for name in self._frame.columns], axis=1)
         numbers = np.column_stack([_numbers(frame[name]) for name in numeric]) if numeric else None
         absent = np.array([int(frame[name].isna().sum()) - _nans(frame[name]) for name in numeric], np.int64)
         texts = [_text(frame[name]) for name in text]
         return LocalSource(numbers, absent, texts, _text(frame[label]), self.passes)
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
-        frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
+        frame = self._frame.set_axis([_name(name) for name in self._frame.columns], axis=1)
         X = np.column_stack([np.empty((len(frame), 0)), *(_numbers(frame[name]) for name in model.numeric)])
         text = [_text(frame[name]) for name in model.text]
         rows = raw_batch(pa.array(X.ravel()), len(model.numeric), text, _text(frame[rule.column]))
@@ -67,7 +67,9 @@ class LocalEngine:
         found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
         return found
 
-    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
         # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
         threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
         with threadpool_limits(1), threads as pool:
@@ -88,7 +90,7 @@ class LocalSource:
         self._label = label
         self._passes = passes
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         return _scan(kernel, self._batches(), what, self._passes)
 
     def pack(self, packer: Packer) -> LocalBlocks:
@@ -117,14 +119,14 @@ class LocalBlocks:
         self._blocks = blocks
         self._passes = passes
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State:
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         return _scan(kernel, iter(self._blocks), what, self._passes)
 
     def release(self) -> None:
         self._blocks = []
 
 
-def _scan(kernel: Kernel[Any], batches: Iterator[Any], what: str, passes: list[Pass]) -> State:
+def _scan(kernel: Kernel[Batch, Held], batches: Iterator[Batch], what: str, passes: list[Pass]) -> Held:
     began = time.perf_counter()
     state = kernel.start()
     for batch in batches:
@@ -150,6 +152,14 @@ def _kind(series: pd.Series[Any]) -> Kind:
     return "unsupported"
 
 
+def _name(name: Any) -> str:
+    try:
+        return str(name)
+    except Exception as error:  # names of pandas may be any object
+        found = f"a column's name cannot be shown: {gist(error)}"
+        raise DataError(Fault("Table", found, "Rename it.")) from error
+
+
 def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
     """float64 (n,): booleans 0/1, dates in days, timestamps in seconds, null as NaN."""
     if kinds.infer_dtype(series, skipna=True) == "date":
@@ -162,7 +172,7 @@ def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
         return pd.to_numeric(series.astype("float64") if series.dtype == object else series).to_numpy(
             dtype="float64", na_value=np.nan
         )
-    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+    except Exception as error:  # of pandas, Arrow and objects of users
         fix = "Give the column one type."
         raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {gist(error)}", fix)) from error
 
@@ -181,7 +191,7 @@ def _text(series: pd.Series[Any]) -> pa.Array:
     try:
         codes, values = pd.factorize(_numbers(series) if _is_moment(series) else series)
         dictionary = pa.array([plain_text(value) for value in values], pa.string())
-    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+    except Exception as error:  # objects of users may do anything when they are shown or compared
         fix = "Give the column values that are numbers or text."
         raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as values: {gist(error)}", fix)) from error
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary).cast(pa.string())

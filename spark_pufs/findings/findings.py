@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.records import read, written
 from spark_pufs.core.soft.held_out import HeldOut
 from spark_pufs.findings.parts import (
     AssumptionCheck,
@@ -19,7 +20,6 @@ from spark_pufs.findings.parts import (
     Standings,
     TeacherSummary,
 )
-from spark_pufs.findings.plain import read, written
 from spark_pufs.types import Json
 
 __all__ = ["Findings"]

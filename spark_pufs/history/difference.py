@@ -14,7 +14,7 @@ import numpy as np
 from spark_pufs.core.evidence.drift import ColumnCounts, Drift, drift_between, homogeneity
 from spark_pufs.core.information.mutual_information import class_of_features
 from spark_pufs.core.information.surrogate import apply_surrogate
-from spark_pufs.masking import masked_texts
+from spark_pufs.masking.texts import masked_texts
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.types import LABELLED_POSITIVE, UNLABELLED, Layout
 

@@ -52,7 +52,7 @@ def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what
     protocol = EvaluationProtocol(**settings.model_dump(exclude={"methods"}))
     candidates = [candidate(one) for one in settings.methods]
     check_apart(config.source.path, config.output.path)
-    folder = RunFolder(config.output.path)
+    folder = RunFolder(config.output.path.given)
     with held(folder):
         return _compare(config, candidates, protocol, folder, note)
 

@@ -6,17 +6,27 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
 
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.jobs.plain_yaml import MOST_BYTES, NotPlain, read_yaml
-from spark_pufs.masking import MASK, is_secret, masked_settings, places_masked
+from spark_pufs.jobs.settings_shown import (
+    Setting,
+    address_read,
+    conf_read,
+    is_harmless,
+    options_read,
+    places_masked,
+    shown_settings,
+)
+from spark_pufs.masking.addresses import MASK, Address
+from spark_pufs.masking.texts import gist, masked, masked_texts
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
-from spark_pufs.values import gist, number_text, shown
+from spark_pufs.values import shown
 
 __all__ = [
     "OutputConfig",
@@ -32,6 +42,10 @@ __all__ = [
 ]
 
 Settings = TypeVar("Settings", bound=BaseModel)
+# What may hold secrets is hidden by its type: a configuration that is written or printed does not show it.
+Place = Annotated[Address, PlainValidator(address_read), PlainSerializer(lambda place: place.shown)]
+Conf = Annotated[Mapping[str, Setting], PlainValidator(conf_read), PlainSerializer(shown_settings)]
+Options = Annotated[Mapping[str, Setting], PlainValidator(options_read), PlainSerializer(shown_settings)]
 EXAMPLE = "conf/select_features.yaml"
 
 
@@ -44,10 +58,15 @@ class Section(BaseModel):
 class SourceConfig(Section):
     """Where the table is: a path with a format, or a catalog table."""
 
-    path: str | None = None
+    path: Place | None = None
     table: str | None = None
     format: str = "parquet"
-    options: dict[str, Any] = Field(default_factory=dict)
+    options: Options = Field(default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """The table as users are told of it."""
+        return self.path.shown if self.path is not None else masked(str(self.table))
 
     @model_validator(mode="after")
     def _one_of(self) -> SourceConfig:
@@ -85,7 +104,7 @@ class SelectConfig(BaseModel):
 class OutputConfig(Section):
     """The run directory."""
 
-    path: str
+    path: Place
     overwrite: bool = False
     likely_positives: bool = False
 
@@ -94,7 +113,7 @@ class MlflowConfig(Section):
     """Where a selection is logged; None: as MLFLOW_EXPERIMENT_NAME and MLFLOW_TRACKING_URI say."""
 
     experiment: str | None = None
-    tracking_uri: str | None = None
+    tracking_uri: Place | None = None
 
 
 class SelectionOutput(OutputConfig):
@@ -106,16 +125,8 @@ class SelectionOutput(OutputConfig):
 class SparkConfig(Section):
     """Session settings; ``master`` is ignored under spark-submit, which has its own."""
 
-    master: str = "local[*]"
-    conf: dict[str, str] = Field(default_factory=dict)
-
-    @field_validator("conf", mode="before")
-    @classmethod
-    def _as_text(cls, conf: Any) -> Any:
-        """Numbers and true or false as Spark spells them: YAML reads them as such."""
-        if not isinstance(conf, dict):
-            return conf
-        return {name: number_text(value) if isinstance(value, int | float) else value for name, value in conf.items()}
+    master: Place = Address("local[*]")
+    conf: Conf = Field(default_factory=dict)
 
 
 class RunConfig(Section):
@@ -182,8 +193,8 @@ def _with_secrets(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def resolved(config: BaseModel) -> bytes:
-    """The configuration with every default filled in and secrets masked, as YAML."""
-    values = masked_settings(json.loads(config.model_dump_json()))
+    """The configuration with every default filled in and without secrets, as YAML."""
+    values = masked_texts(json.loads(config.model_dump_json()))
     return yaml.safe_dump(values, sort_keys=False, allow_unicode=True).encode()
 
 
@@ -237,8 +248,7 @@ def _fault(detail: Any, model: type[BaseModel], example: str) -> Fault:
         return Fault(f"Setting '{where}'", "is not known", did_you_mean(str(detail["loc"][-1]), known))
     if detail["type"] == "missing":
         return Fault(f"Setting '{where}'", "is missing", f"Add it; {example} explains every key.")
-    hidden = isinstance(detail["input"], Mapping) or is_secret(where)
-    got = "" if hidden else f", got {shown(detail['input'])}"
+    got = f", got {shown(detail['input'])}" if is_harmless(where, detail["input"]) else ""
     message = detail["msg"].removeprefix("Value error, ")
     return Fault(f"Setting '{where}'", message[0].lower() + message[1:] + got, f"See {example}.")
 

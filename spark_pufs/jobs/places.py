@@ -10,22 +10,22 @@ from pathlib import PurePosixPath
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.masking import masked
+from spark_pufs.masking.addresses import Address
 
 __all__ = ["check_apart"]
 
 _GLOB = "*?[{"
 
 
-def check_apart(source: str | None, output: str) -> None:
+def check_apart(source: Address | None, output: Address) -> None:
     """Refuse an output that is the source, lies in it or holds it; links, ``..`` and file:// are seen through."""
-    if source is None or not output.strip():
+    if source is None or not output.given.strip():
         return
-    (its_store, table), (our_store, run) = _place(source), _place(output)
+    (its_store, table), (our_store, run) = _place(source.given), _place(output.given)
     how = _relation(run, table) if its_store == our_store else ""
     if how:
         found = f"{how} the source '{source}', which would be lost"
-        raise ConfigError(Fault(f"Output '{masked(output)}'", found, "Name a folder apart from the table."))
+        raise ConfigError(Fault(f"Output '{output}'", found, "Name a folder apart from the table."))
 
 
 def _relation(run: PurePosixPath, table: PurePosixPath) -> str:

@@ -15,7 +15,7 @@ from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.masking import masked
+from spark_pufs.masking.hidden import revealed
 from spark_pufs.request import Request
 from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
 from spark_pufs.rundir.checkpoint import FolderKeeper
@@ -57,7 +57,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     tracking = _tracking(config)
     if tracking is not None:
         tracking.check()
-    folder = RunFolder(config.output.path)
+    folder = RunFolder(config.output.path.given)
     if dry_run:
         return Report(None, _planned(config, request, folder, note))
     with held(folder):
@@ -144,16 +144,19 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
-    spark = open_session(config.spark.master, config.spark.conf)
+    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
     source = config.source
-    with plain_errors(f"Source '{source.table or source.path}'"):
+    with plain_errors(f"Source '{source.shown}'"):
         note("reading the table")
-        yield SparkEngine(read_table(spark, source.path, source.table, source.format, source.options))
+        path = None if source.path is None else source.path.given
+        yield SparkEngine(read_table(spark, path, source.table, source.format, revealed(source.options)))
 
 
 def _tracking(config: RunConfig) -> Tracking | None:
     asked = config.output.mlflow
-    return None if asked is None else Tracking(asked.experiment, asked.tracking_uri)
+    if asked is None:
+        return None
+    return Tracking(asked.experiment, None if asked.tracking_uri is None else asked.tracking_uri.given)
 
 
 def _log(tracking: Tracking | None, folder: RunFolder) -> str:
@@ -236,7 +239,7 @@ def plan_text(plan: Plan, config: RunConfig) -> str:
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",
         f"method    {request.method}, k = {size}, {request.bins} bins, {plan.binning}",
         f"counting  {'all pairs in one pass' if one_pass else 'one pass for up to a dozen chosen features'}",
-        f"output    {masked(config.output.path)}",
+        f"output    {config.output.path}",
         *[f"left out  {name}: {why}" for name, why in plan.dropped.items()],
         *[f"look at   {warning}" for warning in plan.warnings],
     ]

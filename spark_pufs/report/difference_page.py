@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spark_pufs.masking import masked_texts
+from spark_pufs.masking.texts import masked_texts
 from spark_pufs.report import charts
 from spark_pufs.report.render import template
 

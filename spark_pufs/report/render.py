@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from spark_pufs.masking import masked_texts
+from spark_pufs.masking.texts import masked_texts
 from spark_pufs.report.sentences import fixed, number, share, short
 from spark_pufs.report.template_values import facts_of, pictures_of
 

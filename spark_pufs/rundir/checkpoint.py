@@ -7,10 +7,11 @@ import zipfile
 from collections.abc import Mapping
 from typing import Any
 
-from spark_pufs.core.counting.kernel import State, decode, encode
+from spark_pufs.core.search.kept_state import State, decode, encode
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.folder import RunFolder
-from spark_pufs.values import gist, shown
+from spark_pufs.values import shown
 
 __all__ = ["CHECKPOINT", "FolderKeeper"]
 

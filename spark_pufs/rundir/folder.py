@@ -19,8 +19,10 @@ from pyarrow import fs
 from pyarrow.dataset import dataset
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
-from spark_pufs.masking import masked
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
+from spark_pufs.values import Strange, path_text
 
 __all__ = ["MANIFEST", "MARK", "RunFolder"]
 
@@ -41,19 +43,21 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = masked(str(path))
-        self._given = str(path)
+        text = path_text(path)
+        self._given = "" if isinstance(text, Strange) else text
+        self.path = address_shown(self._given)
         self.fence: Callable[[], AbstractContextManager[None]] = nullcontext  # around every change; the lock sets it
-        if not self._given.strip() or "\0" in self._given:
-            raise ConfigError(Fault(f"Output '{self.path}'", "is not a path", "Name a folder, for example runs/first."))
+        if not self._given.strip():
+            shown = str(path) if isinstance(path, str) else f"{text!r}"
+            raise ConfigError(Fault(f"Output '{shown}'", "is not a path", "Name a folder, for example runs/first."))
         try:
             if "://" in self._given:
                 self._fs, self._base = fs.FileSystem.from_uri(self._given)
             else:
-                self._given = str(Path(path).expanduser())
+                self._given = str(Path(self._given).expanduser())
                 self._fs, self._base = fs.LocalFileSystem(), str(Path(self._given).absolute())
         except (ValueError, OSError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
-            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {error}", _FIX)) from error
+            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {gist(error)}", _FIX)) from error
 
     @property
     def local(self) -> Path | None:
@@ -64,7 +68,7 @@ class RunFolder:
         """A folder in this one."""
         folder = copy.copy(self)
         folder._base, folder._given = self.at(name), self.address(name)
-        folder.path = masked(folder._given)
+        folder.path = address_shown(folder._given)
         return folder
 
     def check_place(self) -> None:
@@ -153,7 +157,7 @@ class RunFolder:
             with self._fs.open_input_stream(place, compression=None) as file:
                 data: bytes = file.read()
         except OSError as error:
-            raise PufsError(Fault(f"File '{name}' in '{self.path}'", f"cannot be read: {error}", _FIX)) from error
+            raise PufsError(Fault(f"File '{name}' in '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
         return data
 
     def read_json(self, name: str) -> dict[str, Any] | None:
@@ -164,7 +168,7 @@ class RunFolder:
         try:
             values = json.loads(data)
         except (ValueError, RecursionError) as error:
-            raise self._damaged(name, str(error)) from error
+            raise self._damaged(name, gist(error)) from error
         if not isinstance(values, dict):
             raise self._damaged(name, f"expected an object, found {type(values).__name__}")
         return values
@@ -179,7 +183,7 @@ class RunFolder:
         try:
             listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True, recursive=True))
         except OSError as error:
-            raise PufsError(Fault(f"Directory '{self.path}'", f"cannot be read: {error}", _FIX)) from error
+            raise PufsError(Fault(f"Directory '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
         places = [info.path for info in listed if info.type == fs.FileType.File and info.base_name == name]
         base = self._base.rstrip("/")
         return sorted(place.removeprefix(base).strip("/").removesuffix(name).rstrip("/") or "." for place in places)
@@ -348,7 +352,7 @@ class RunFolder:
         return ConfigError(Fault(f"Output '{self.path}'", found, "Name another output.path."))
 
     def _unwritten(self, error: OSError) -> PufsError:
-        unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {error}", _FIX))
+        unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {gist(error)}", _FIX))
         return self._in_the_way() or unwritten
 
     def _damaged(self, name: str, why: str) -> PufsError:

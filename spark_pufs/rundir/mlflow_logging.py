@@ -10,14 +10,16 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault, PufsError
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import StabilitySummary
-from spark_pufs.masking import masked
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.hidden import known_address
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import selection_files
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ class Tracking:
     """Where runs go; what is not given comes from MLFLOW_EXPERIMENT_NAME and MLFLOW_TRACKING_URI."""
 
     experiment: str | None = None
-    tracking_uri: str | None = None
+    tracking_uri: str | None = field(default=None, repr=False)
 
     @property
     def name(self) -> str:
@@ -60,7 +62,7 @@ class Tracking:
             from mlflow import MlflowClient
         except ImportError as error:
             fix = 'Run: pip install "spark-pufs[mlflow]", or take output.mlflow out.'
-            raise EnvironmentFault(Fault("Package 'mlflow'", f"cannot be loaded ({error})", fix)) from error
+            raise EnvironmentFault(Fault("Package 'mlflow'", f"cannot be loaded ({gist(error)})", fix)) from error
         return MlflowClient(tracking_uri=self.tracking_uri)
 
     def _experiment(self, client: Any) -> str | None:
@@ -80,8 +82,8 @@ class Tracking:
         except Exception as error:  # MLflow, requests and the clients of clouds raise many kinds
             wrong = getattr(error, "error_code", None) == "INVALID_PARAMETER_VALUE"  # a retry does not help
             uri = self.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
-            text = " ".join(str(error).split()).rstrip(".")
-            where = f"MLflow at '{uri}'" if uri else "MLflow"
+            text = gist(error).rstrip(".")
+            where = f"MLflow at '{known_address(uri)}'" if uri else "MLflow"
             fix = "Mend output.mlflow or take it out; finished results are kept, and running again logs them."
             raise (ConfigError if wrong else PufsError)(Fault(where, text, fix)) from error
 
@@ -97,7 +99,7 @@ def parameters_of(request: Mapping[str, Any], source: Mapping[str, Any]) -> dict
     >>> parameters_of({"k": 5, "label": {"column": "y"}, "must": (), "costs": {"a b": 2}}, {"path": "s3://me:pw@b/t"})
     {'k': '5', 'label.column': 'y', 'costs': '{"a b": 2}', 'source.path': 's3://***@b/t'}
     """
-    source = {name: masked(value) if name == "path" and value else value for name, value in source.items()}
+    source = {name: address_shown(value) if name == "path" and value else value for name, value in source.items()}
     plain = json.loads(json.dumps({**request, "source": source}, default=str))
     flat: dict[str, Any] = {}
     for name, value in plain.items():

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from spark_pufs.errors import EnvironmentFault, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method
 
 __all__ = ["GROUP", "package_of", "plugin", "plugin_names", "plugins"]
@@ -71,7 +72,7 @@ def _checked(entry: EntryPoint) -> Method:
     try:
         found = entry.load()
     except Exception as error:  # whatever goes wrong in a package of others
-        told = f"{package} cannot be loaded: {type(error).__name__}: {error}"
+        told = f"{package} cannot be loaded: {type(error).__name__}: {gist(error)}"
         raise EnvironmentFault(Fault(where, told, fix)) from error
     if not isinstance(found, Method):
         told = f"{package} offers {entry.value}, a {type(found).__name__} and not a Method"

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import (
     ALL,
     FirstSampleKernel,
     HeavyKernel,
+    LabelledRows,
     RowSample,
+    SampledRows,
     SampleKernel,
     Wanted,
     heavy_hashes,
@@ -52,6 +53,11 @@ class Rows:
     X: Floats
     label: NDArray[np.uint8]
     note: str
+
+    @property
+    def plain(self) -> LabelledRows:
+        """The rows alone, as they travel."""
+        return LabelledRows(self.X, self.label)
 
 
 def draw_rows(task: Task, most: int) -> Rows:
@@ -117,15 +123,15 @@ def rows_in(megabytes: int, task: Task) -> int:
     return megabytes * 2**20 // (8 * len(task.table.names))
 
 
-def _with_heavy(source: TableRows, kernel: SampleKernel, least: float) -> tuple[SampleKernel, State]:
+def _with_heavy(source: TableRows, kernel: SampleKernel, least: float) -> tuple[SampleKernel, SampledRows]:
     """The sample, with every row that occurs at least ``least`` times in it; three passes where there are such rows."""
     state = source.scan(FirstSampleKernel(kernel), "sample")
-    crowded = np.flatnonzero(state["cells"] >= least)
+    crowded = np.flatnonzero(state.cells.counts >= least)
     if not len(crowded):
-        return kernel, state
+        return kernel, state.sample
     heavy = heavy_hashes(source.scan(HeavyKernel(kernel.wanted, crowded), "heavy rows"), least)
     if not len(heavy):
-        return kernel, state
+        return kernel, state.sample
     kernel = replace(kernel, heavy=heavy)
     return kernel, source.scan(kernel, "sample with heavy rows")
 

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import Kernel, State
-from spark_pufs.core.counting.pass_checksum import Nothing, Witnessed, witness_of
+from spark_pufs.core.counting.kernel import Held, Kernel
+from spark_pufs.core.counting.pass_checksum import Empty, Nothing, Witnessed, witness_of
 from spark_pufs.engines.base import Packer, Pass, record
 from spark_pufs.spark import scan
 from spark_pufs.spark.io import spark_errors
@@ -44,18 +44,17 @@ class Raw:
     """
 
     frame: DataFrame
-    reader: scan.Reader
+    reader: scan.Reader[RawBatch]
     rows: int
     width: int = 0
     watch: Watch = field(default_factory=Watch)
 
-    def reduce(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def reduce(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         """One pass, which must see the rows that the first one saw."""
-        witnessed = Witnessed(kernel)
         with self.reading(), self.unchanged():
-            state, witness = witnessed.split(scan.reduce(self.frame, self.reader, witnessed))
-        self.watch.look(witness, what)
-        return state
+            seen = scan.reduce(self.frame, self.reader, Witnessed(kernel, witness_of))
+        self.watch.look(seen.witness, what)
+        return seen.state
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -63,11 +62,11 @@ class Raw:
         try:
             yield
         except spark_errors():
-            witnessed = Witnessed(Nothing())
             with suppress(*spark_errors()):
                 if self.watch.began:
-                    _, witness = witnessed.split(scan.reduce(self.frame, self.reader, witnessed))
-                    self.watch.look(witness, "after a failure")
+                    nothing: Witnessed[RawBatch, Empty] = Witnessed(Nothing(), witness_of)
+                    seen = scan.reduce(self.frame, self.reader, nothing)
+                    self.watch.look(seen.witness, "after a failure")
             raise
 
     @contextmanager
@@ -114,20 +113,17 @@ def _kept_witness(block: Block) -> NDArray[np.uint64]:
 
 
 @dataclass(frozen=True)
-class PackingKernel:
+class PackingKernel(Generic[Held]):
     """A kernel of blocks as one of raw rows."""
 
-    inner: Kernel[Block]
+    inner: Kernel[Block, Held]
     packer: Packer
 
-    def start(self) -> State:
+    def start(self) -> Held:
         return self.inner.start()
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: Held, batch: RawBatch) -> Held:
         return self.inner.add(state, self.packer.pack(batch))
-
-    def merge(self, left: State, right: State) -> State:
-        return self.inner.merge(left, right)
 
 
 class UncachedBlocks:
@@ -138,7 +134,7 @@ class UncachedBlocks:
         self._packer = packer
         self._passes = passes
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State:
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         began = time.perf_counter()
         state = self._source.reduce(PackingKernel(kernel, self._packer), what)
         record(self._passes, what, began)
@@ -158,15 +154,15 @@ class CachedBlocks:
         self._blocks: DataFrame | None = None
         self._partitions = 0
 
-    def scan(self, kernel: Kernel[Block], what: str) -> State:
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         blocks = self._packed()
         began = time.perf_counter()
         witnessed = Witnessed(kernel, _kept_witness)  # blocks that were lost are packed again, from what is there then
         with scan.arrow_rows(blocks.sparkSession, BLOCKS_PER_BATCH), self._source.unchanged():
-            state, witness = witnessed.split(scan.reduce(blocks, read_blocks, witnessed, self._partitions))
-        self._source.watch.look(witness, what)
+            seen = scan.reduce(blocks, read_blocks, witnessed, self._partitions)
+        self._source.watch.look(seen.witness, what)
         record(self._passes, what, began)
-        return state
+        return seen.state
 
     def release(self) -> None:
         if self._blocks is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.engines.arrow_batches import raw_batch
-from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Work, record
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, Shared, Unit, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import EnvironmentFault
 from spark_pufs.spark import scan
@@ -79,8 +79,10 @@ class SparkEngine:
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
 
-    def each(self, function: Work, shared: State, units: Sequence[State]) -> list[State]:
-        return each(self._frame.sparkSession, function, shared, units)
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
+        return each(self._frame.sparkSession, function, shared, units, result)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer:
         spark = self._frame.sparkSession
@@ -97,7 +99,7 @@ class SparkSource:
         self._passes = passes
         self._cache = cache
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         began = time.perf_counter()
         with worker_errors():  # a table is scanned before anything else: this is where they show
             state = self._raw.reduce(kernel, what)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.texts import MOST_READ, foreign
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +28,8 @@ def read_table(
             return spark.read.table(table)
         return spark.read.format(format_).options(**{**DEFAULTS.get(format_, {}), **options}).load(path)
     except spark_errors() as error:
-        raise DataError(_fault(f"Source '{table or path}'", error)) from error
+        where = table if table is not None else address_shown(str(path))
+        raise DataError(_fault(f"Source '{where}'", error)) from error
 
 
 def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool, drawn: bool = False) -> None:
@@ -42,7 +45,7 @@ def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool, draw
         message = str(error)
         if "PATH_ALREADY_EXISTS" in message:
             fix = "Name another place, or overwrite it."
-            raise ConfigError(Fault(f"Output '{path}'", "is there already", fix)) from error
+            raise ConfigError(Fault(f"Output '{address_shown(path)}'", "is there already", fix)) from error
         if "DATA_SOURCE_NOT_FOUND" in message:
             fix = "Use parquet, csv, json or orc."
             raise ConfigError(Fault(f"Format '{format_}'", "is not known to Spark", fix)) from error
@@ -78,7 +81,8 @@ def _gist(error: Exception) -> str:
     """The line of Spark's message that says it: the innermost cause, or the first line; the Java stack does not."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1][:300]
+    told = [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1]
+    return foreign(told[:MOST_READ])[:300]
 
 
 def spark_errors() -> tuple[type[Exception], ...]:

@@ -6,32 +6,40 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from functools import reduce as fold
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
-from spark_pufs.core.counting.kernel import Kernel, State, decode, encode
+from spark_pufs.core.counting.kernel import Held, Kernel, State
+from spark_pufs.core.records import like, to_bytes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["arrow_rows", "at_most", "one_machine", "partitions", "reduce", "setting", "slots"]
 
-Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Any]]
+Rows = TypeVar("Rows")
+Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Rows]]
 
 GROUPS = 16  # more partial states than this are merged in the cluster before they come to the driver
 
 
-def reduce(frame: DataFrame, reader: Reader, kernel: Kernel[Any], count: int | None = None) -> State:
+def reduce(frame: DataFrame, reader: Reader[Rows], kernel: Kernel[Rows, Held], count: int | None = None) -> Held:
     """The merged state of all rows of ``frame``; ``count`` is its number of partitions where that is known."""
     states = frame.mapInArrow(_partial(reader, kernel), "state binary")
     count = count or partitions(frame)
     if count is None or count > GROUPS:
         states = states.repartition(GROUPS).mapInArrow(_join(kernel), "state binary")
-    return fold(kernel.merge, (decode(row[0]) for row in states.collect()), kernel.start())
+    return _merged(kernel, (bytes(row[0]) for row in states.collect()))
 
 
-def _partial(reader: Reader, kernel: Kernel[Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _merged(kernel: Kernel[Rows, Held], states: Iterator[bytes]) -> Held:
+    start = kernel.start()
+    return fold(lambda left, data: left.merge(like(start, data)), states, start)
+
+
+def _partial(reader: Reader[Rows], kernel: Kernel[Rows, Held]) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         single_thread()
         state = kernel.start()
@@ -42,16 +50,15 @@ def _partial(reader: Reader, kernel: Kernel[Any]) -> Callable[[Iterator[pa.Recor
     return run
 
 
-def _join(kernel: Kernel[Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _join(kernel: Kernel[Rows, Held]) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        states = (decode(value.as_py()) for batch in batches for value in batch.column(0))
-        yield _row(fold(kernel.merge, states, kernel.start()))
+        yield _row(_merged(kernel, (value.as_py() for batch in batches for value in batch.column(0))))
 
     return run
 
 
 def _row(state: State) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([encode(state)], pa.binary())], ["state"])
+    return pa.RecordBatch.from_arrays([pa.array([to_bytes(state)], pa.binary())], ["state"])
 
 
 @lru_cache(maxsize=1)

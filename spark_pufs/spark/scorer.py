@@ -31,7 +31,7 @@ class SparkScorer:
         self._spark = spark
         self._settings = settings
         self._slots = slots(spark)
-        self._name = ship(spark, {"X": sample.X, "label": sample.label, "weight": sample.weight})
+        self._name = ship(spark, sample)
 
     def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         count = -(-len(masks) // CHUNK)
@@ -72,5 +72,5 @@ def _scorer(
 @lru_cache(maxsize=1)
 def _sample(name: str, scale: str) -> MixtureSample:
     """The sample of this worker, made ready once."""
-    rows = RowSample(**receive(name))
+    rows: RowSample = receive(name, RowSample)
     return make_sample(rows.X, rows.labelled, rows.weight, scale=scale)

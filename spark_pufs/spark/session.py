@@ -14,7 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark_pufs.errors import EnvironmentFault, Fault
+from spark_pufs.errors import EnvironmentFault, Fault, PufsError
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.hidden import known_address
+from spark_pufs.masking.texts import foreign, gist
+from spark_pufs.spark.private_launch import start_jvm
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,6 +35,9 @@ SETTINGS = {
     # Without it each Python task waits some 40 ms for a delayed ACK on the loopback socket (Spark 4.1 and later).
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # What Spark itself must not show of its settings, in its page and its event log.
+    "spark.redaction.regex": "(?i)secret|passw|passphrase|pwd|token|credential|signature|jaas|bearer|auth|sas"
+    "|(access|account|api|encryption|private|shared)[._-]?key|[.]pass|[.]key|[.]url$|[.]uri$|JavaOptions",
 }
 
 
@@ -49,19 +56,37 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     if under_submit():
         return _checked(_configured(SparkSession.builder, conf).getOrCreate())
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
-        remote = SparkSession.builder.remote(os.environ.get("SPARK_REMOTE", master))
-        return _checked(_configured(remote, conf).getOrCreate())
+        return _checked(_remote(os.environ.get("SPARK_REMOTE", master), conf))
     check_java()
     # Workers run `python3` from the PATH unless told: that one may lack our packages.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = _configured(SparkSession.builder.master(master).appName("spark-pufs"), {**SETTINGS, **conf})
+    settings = {**SETTINGS, **conf}
     with _stderr_to_file() as noise:
         try:
-            session = builder.getOrCreate()
+            start_jvm(settings)
+            session = _configured(SparkSession.builder.master(master).appName("spark-pufs"), settings).getOrCreate()
+        except PufsError:
+            raise
         except Exception as error:  # py4j and pyspark raise many kinds; all mean that no session came up
             raise EnvironmentFault(_no_session(master, error, noise)) from error
     alike = master.startswith("local") and os.environ["PYSPARK_PYTHON"] == sys.executable
     return session if alike else _checked(session)
+
+
+def _remote(address: str, conf: Mapping[str, str]) -> SparkSession:
+    """A session of Spark Connect."""
+    from pyspark.sql import SparkSession
+
+    known_address(address)
+    try:
+        if address.startswith("local"):  # pyspark starts a server of its own
+            start_jvm(conf)
+        return _configured(SparkSession.builder.remote(address), conf).getOrCreate()
+    except PufsError:
+        raise
+    except Exception as error:  # of gRPC and pyspark, many kinds; all mean that no session came up
+        fix = "Check the address, the token and that the server runs."
+        raise EnvironmentFault(Fault(f"Spark Connect at '{address_shown(address)}'", gist(error), fix)) from error
 
 
 def _checked(session: SparkSession) -> SparkSession:
@@ -107,7 +132,7 @@ def _stderr_to_file() -> Iterator[Path]:
     noise = Path(tempfile.gettempdir(), f"spark-pufs-{os.getpid()}.spark.log")
     sys.stderr.flush()
     kept = os.dup(2)
-    with noise.open("ab") as file:
+    with os.fdopen(os.open(noise, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
         os.dup2(file.fileno(), 2)
     try:
         yield noise
@@ -120,4 +145,5 @@ def _stderr_to_file() -> Iterator[Path]:
 def _no_session(master: str, error: Exception, noise: Path) -> Fault:
     tail = noise.read_text(errors="replace").strip().splitlines()[-1:] if noise.exists() else []
     why = str(error).strip().splitlines()[:1]
-    return Fault(f"Spark master '{master}'", f"no session: {'; '.join([*why, *tail])}", f"Spark's messages: {noise}")
+    found = f"no session: {foreign('; '.join([*why, *tail]))}"
+    return Fault(f"Spark master '{address_shown(master)}'", found, f"Spark's messages: {noise}")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from spark_pufs.errors import EnvironmentFault, Fault
+from spark_pufs.masking.texts import foreign
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -97,7 +98,9 @@ def no_answer(message: str) -> Fault:
     if found := re.search(r"No module named '?([\w.]+)", message):
         return Fault(where, f"has no module '{found.group(1)}'", PYTHON_FIX)
     gist = next((line.strip() for line in message.splitlines() if line.strip()), "no message")
-    return Fault(where, f"a tiny job failed: {gist[:300]}", "Run `spark-pufs doctor`; the workers' logs say more.")
+    return Fault(
+        where, f"a tiny job failed: {foreign(gist)[:300]}", "Run `spark-pufs doctor`; the workers' logs say more."
+    )
 
 
 def _python(driver: Place, worker: Place) -> list[str]:

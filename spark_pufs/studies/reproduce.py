@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 from pydantic import Field
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.errors import ConfigError, Fault, PufsError, Stopped, did_you_mean
 from spark_pufs.jobs.config import OutputConfig, Section, SparkConfig, resolved
+from spark_pufs.masking.hidden import revealed
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import MANIFEST, RunFolder
 from spark_pufs.rundir.lock import held
@@ -78,7 +79,7 @@ def run_reproduce(config: ReproduceConfig, note: Note = lambda what: None) -> st
     for message in absent:
         note(message)
     units = [(study.name, unit) for study in studies for unit in study.units()]
-    folder = RunFolder(config.output.path)
+    folder = RunFolder(config.output.path.given)
     with held(folder):
         return _reproduce(config, studies, units, folder, note, absent)
 
@@ -151,13 +152,33 @@ def _absent(study: Any) -> str | None:
 
 
 @dataclasses.dataclass(frozen=True)
+class Nothing:
+    """What units share."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """A unit of a study."""
+
+    study: str
+    unit: Unit
+
+
+@dataclasses.dataclass(frozen=True)
+class Rows:
+    """Results of one unit."""
+
+    rows: tuple[Row, ...]
+
+
+@dataclasses.dataclass(frozen=True)
 class UnitRunner:
     """One unit in a worker; what goes wrong becomes a row."""
 
     studies: Mapping[str, Study]
 
-    def __call__(self, shared: State, work: State) -> State:
-        study, unit = self.studies[work["study"]], work["unit"]
+    def __call__(self, shared: Nothing, work: Work) -> Rows:
+        study, unit = self.studies[work.study], work.unit
         began = time.perf_counter()
         try:
             with warnings.catch_warnings():
@@ -168,12 +189,12 @@ class UnitRunner:
         except Exception as error:
             found = [_failure(unit, error)]
         seconds = time.perf_counter() - began
-        return {"rows": [{UNIT: key_of(unit), **long_form(study.name, row, seconds)} for row in found]}
+        return Rows(tuple({UNIT: key_of(unit), **long_form(study.name, row, seconds)} for row in found))
 
 
 def _failure(unit: Unit, error: Exception) -> Row:
     named = {name: value for name, value in unit.items() if name in COLUMNS}
-    text = str(error) if isinstance(error, PufsError) else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, PufsError) else f"{type(error).__name__}: {gist(error)}"
     return {**named, "measure": ERROR, "message": " ".join(text.split())}
 
 
@@ -189,7 +210,7 @@ def _work(
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
-    spark = open_session(config.spark.master, config.spark.conf)
+    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
     began, done = time.perf_counter(), 0
     for wave in _waves(waiting, config.run.wave * slots(spark)):
         kept.add(_run_wave(spark, studies, wave))
@@ -210,9 +231,9 @@ def _waves(units: Sequence[tuple[str, Unit]], size: int) -> Iterator[Sequence[tu
 def _run_wave(spark: SparkSession, studies: Mapping[str, Study], wave: Sequence[tuple[str, Unit]]) -> Iterator[Row]:
     from spark_pufs.spark.shipping import each
 
-    work = [{"study": name, "unit": dict(unit)} for name, unit in wave]
-    for state in each(spark, UnitRunner(studies), {}, work):
-        yield from state["rows"]
+    work = [Work(name, dict(unit)) for name, unit in wave]
+    for found in each(spark, UnitRunner(studies), Nothing(), work, Rows):
+        yield from found.rows
 
 
 def ordered(rows: pd.DataFrame, units: Sequence[tuple[str, Unit]]) -> pd.DataFrame:

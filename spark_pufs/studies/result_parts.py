@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.studies.study import COLUMNS, ERROR, Row
@@ -79,7 +80,7 @@ class KeptResults:
                 raise ValueError("its checksum is wrong")
             return pq.read_table(io.BytesIO(data))
         except (OSError, ValueError) as error:
-            where, why = f"Part '{name}' in '{self._folder.path}'", " ".join(str(error).split())
+            where, why = f"Part '{name}' in '{self._folder.path}'", gist(error)
             raise PufsError(Fault(where, f"is damaged ({why})", "Delete it: its units run again.")) from error
 
     def _join(self, tables: list[pa.Table]) -> None:

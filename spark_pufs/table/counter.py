@@ -81,7 +81,7 @@ class Counter:
             if self._pairs is not None:  # the diagonal pairs every level with itself
                 self._labels = np.diagonal(self._pairs, axis1=1, axis2=2)
             else:
-                self._labels = self._table.blocks.scan(self._kernels.label(self.layout), "label x feature")["counts"]
+                self._labels = self._table.blocks.scan(self._kernels.label(self.layout), "label x feature").counts
         return self._labels
 
     def expect_pairs(self) -> None:
@@ -111,7 +111,7 @@ class Counter:
         kernel = self._kernels.feature(self.layout, features)
         others = f" and {len(features) - 1} more" if len(features) > 1 else ""
         what = f"pairs with {self._table.names[features[0]]}{others}"
-        counts = self._table.blocks.scan(kernel, what)["counts"]
+        counts = self._table.blocks.scan(kernel, what).counts
         for position, feature in enumerate(features):
             self._steps[feature] = counts[:, kernel.part.span(position)]
 
@@ -134,17 +134,17 @@ class Counter:
         if pair_bytes(part) > self._limit:
             return None
         kernel = SubsetKernel(part, features)
-        counts: NDArray[np.int64] = self._table.blocks.scan(kernel, "pairs of chosen features")["counts"].sum(axis=0)
+        counts: NDArray[np.int64] = self._table.blocks.scan(kernel, "pairs of chosen features").counts.sum(axis=0)
         return counts
 
     def given(self, features: tuple[int, ...]) -> SetCounts:
         """Configurations of ``features`` x label x level of every feature."""
         names = ", ".join(self._table.names[f] for f in features) or "nothing"
         state = self._table.blocks.scan(SetKernel(self.layout, features), f"given {names}")
-        configuration, label = np.divmod(state["keys"], LABEL_STATES)
+        configuration, label = np.divmod(state.keys, LABEL_STATES)
         occupied, position = np.unique(configuration, return_inverse=True)
         counts = np.zeros((LABEL_STATES, len(occupied), self.layout.total), np.int64)
-        counts[label, position] = state["counts"]
+        counts[label, position] = state.counts
         return SetCounts(self._digits(occupied, features), counts)
 
     def set_fits(self, features: tuple[int, ...]) -> bool:
@@ -167,7 +167,7 @@ class Counter:
 
     def _all_pairs(self) -> NDArray[np.int64]:
         if self._pairs is None:
-            self._pairs = self._table.blocks.scan(self._kernels.pairs(self.layout), "all pairs")["counts"]
+            self._pairs = self._table.blocks.scan(self._kernels.pairs(self.layout), "all pairs").counts
         return self._pairs
 
     def _from_steps(self, features: tuple[int, ...], part: Layout, levels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,12 +7,12 @@ engine and for any partitioning, and every pass over the rows and every sample o
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Generic, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.information.level_numbers import LevelNumbers, level_numbers
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 class Rows(Protocol):
     """What a pass over rows needs."""
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State: ...
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held: ...
 
 
 @dataclass(frozen=True)
@@ -43,20 +43,17 @@ class TextNumbers:
 
 
 @dataclass(frozen=True)
-class EncodedKernel:
+class EncodedKernel(Generic[Held]):
     """A kernel that sees text as numbers."""
 
-    kernel: Kernel[RawBatch]
+    kernel: Kernel[RawBatch, Held]
     numbers: TextNumbers
 
-    def start(self) -> State:
+    def start(self) -> Held:
         return self.kernel.start()
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: Held, batch: RawBatch) -> Held:
         return self.kernel.add(state, self.numbers.of(batch))
-
-    def merge(self, left: State, right: State) -> State:
-        return self.kernel.merge(left, right)
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class EncodedRows:
     rows: Rows
     numbers: TextNumbers
 
-    def scan(self, kernel: Kernel[RawBatch], what: str) -> State:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         return self.rows.scan(EncodedKernel(kernel, self.numbers), what)
 
 

@@ -7,7 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from spark_pufs.selection import Selection
 from spark_pufs.selectors.base import Method, read_options
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.testing.subject import NAMES, Subject, example_table, lines_of, require, scores_of
+from spark_pufs.testing.travelling import TravellingEngine
 
 __all__ = ["CHECKS", "Subject", "check_method"]
 
@@ -90,6 +93,15 @@ def gives_the_same_for_any_order_of_rows(subject: Subject) -> None:
     turned, plain = subject.run(example_table().sample(frac=1.0, random_state=4), k=2), subject.two_of_five
     require(lines_of(turned) == lines_of(plain), "the same bits", lines_of(turned))
     require(turned.fingerprint == plain.fingerprint, "the same fingerprint")
+
+
+def gives_the_same_where_all_travels(subject: Subject) -> None:
+    """As on a cluster: states, rows, units of work and results go through bytes and come back the same."""
+    with patch("spark_pufs.api.engine_for", TravellingEngine):
+        found = subject.run(example_table(), k=2)
+    require(lines_of(found) == lines_of(subject.two_of_five), "the same where all travels", lines_of(found))
+    told = [replace(one.findings, comparison=None) for one in (found, subject.two_of_five)]  # which has seconds
+    require(told[0] == told[1], "the same findings where all travels")
 
 
 def takes_any_seed(subject: Subject) -> None:
@@ -261,6 +273,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     chooses_as_many_as_asked_for,
     takes_all_where_more_are_asked_for,
     gives_the_same_for_any_order_of_rows,
+    gives_the_same_where_all_travels,
     takes_any_seed,
     leaves_constant_columns_out,
     has_falling_relevance,

@@ -215,9 +215,9 @@ def test_counts_against_pandas(either: Placed) -> None:
     state = pd.Series(label).map({0: 0, 1: 1, -1: 2})
     codes = [frame[b.name].map({int(word[1:]): code for code, word in enumerate(b.categories)}) for b in packed.bins]
     layout = packed.layout
-    labels = packed.blocks.scan(LabelKernel(layout), "labels")["counts"]
-    pairs = packed.blocks.scan(PairKernel(layout), "pairs")["counts"]
-    step = packed.blocks.scan(FeatureKernel(layout, (2,)), "step")["counts"]
+    labels = packed.blocks.scan(LabelKernel(layout), "labels").counts
+    pairs = packed.blocks.scan(PairKernel(layout), "pairs").counts
+    step = packed.blocks.scan(FeatureKernel(layout, (2,)), "step").counts
     sets = packed.blocks.scan(SetKernel(layout, (1,)), "sets")
     for i in range(3):
         np.testing.assert_array_equal(labels[:, layout.span(i)], pd.crosstab(state, codes[i]))
@@ -226,7 +226,7 @@ def test_counts_against_pandas(either: Placed) -> None:
             joint = joint.reindex(index=range(4), columns=range(layout.levels[i]), fill_value=0)
             np.testing.assert_array_equal(pairs[s, layout.span(2), layout.span(i)], joint)
             np.testing.assert_array_equal(step[s, :, layout.span(i)], joint)
-        np.testing.assert_array_equal(sets["counts"][:, layout.span(i)], pd.crosstab(codes[1] * 3 + state, codes[i]))
+        np.testing.assert_array_equal(sets.counts[:, layout.span(i)], pd.crosstab(codes[1] * 3 + state, codes[i]))
     packed.blocks.release()
 
 
@@ -302,7 +302,7 @@ def test_missing_values_and_infinities_by_hand(either: Placed) -> None:
     table = Table({"x": ("double", values * 4), "label": ("int", [1, 0, 0, 0, 0, 0] * 4)})
     request = Request(LabelRule("label"), "semi-mim", bins=2, binning="equal-width")
     packed = pack(inspect(either(table), request), request)
-    counts = packed.blocks.scan(LabelKernel(packed.layout), "labels")["counts"]
+    counts = packed.blocks.scan(LabelKernel(packed.layout), "labels").counts
     assert packed.bins[0].edges == (5.0,)
     assert counts.tolist() == [[4, 8, 8], [4, 0, 0], [0, 0, 0]]
 

@@ -17,7 +17,7 @@ from spark_pufs.errors import ConfigError
 from spark_pufs.jobs.compare_job import CompareConfig
 from spark_pufs.jobs.config import RunConfig, resolved, settings_of
 from spark_pufs.jobs.plain_yaml import MOST_VALUES, NotPlain, read_yaml
-from spark_pufs.masking import places_masked
+from spark_pufs.jobs.settings_shown import places_masked
 from spark_pufs.run.execution import check
 from spark_pufs.selectors.evidence.comparison import candidate
 from spark_pufs.studies.reproduce import ReproduceConfig, studies_of

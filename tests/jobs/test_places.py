@@ -9,6 +9,7 @@ import pytest
 
 from spark_pufs.errors import ConfigError
 from spark_pufs.jobs.places import check_apart
+from spark_pufs.masking.addresses import Address
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, o
     Path("data/t").mkdir(parents=True)
     os.symlink(tmp_path / "data" / "t", "data/link")
     with pytest.raises(ConfigError, match=rf"Output '.*': {how} the source '.*', which would be lost") as caught:
-        check_apart(source.replace("{here}", str(tmp_path)), output.replace("{here}", str(tmp_path)))
+        check_apart(*(Address(one.replace("{here}", str(tmp_path))) for one in (source, output)))
     assert "secret" not in str(caught.value)
 
 
@@ -49,4 +50,4 @@ def test_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, o
     ],
 )
 def test_apart(source: str | None, output: str) -> None:
-    check_apart(source, output)
+    check_apart(None if source is None else Address(source), Address(output))

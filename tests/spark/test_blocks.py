@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 from spark_pufs.core.counting.counts import PairKernel
-from spark_pufs.core.counting.kernel import Kernel, State
 from spark_pufs.engines.base import Packer
 from spark_pufs.request import Request
 from spark_pufs.spark import blocks, scan
@@ -27,20 +27,24 @@ ARROW = "spark.sql.execution.arrow.maxRecordsPerBatch"
 CACHE = "spark.sql.inMemoryColumnarStorage.batchSize"
 
 
-def sizes() -> Kernel[Block]:
+def sizes() -> Any:
     """A pass that notes the rows of every block; made here so that it travels to the workers by value."""
 
+    @dataclass(frozen=True)
     class Sizes:
-        def start(self) -> State:
-            return {"rows": np.zeros(0, np.int64)}
+        rows: np.ndarray
 
-        def add(self, state: State, block: Block) -> State:
-            return self.merge(state, {"rows": np.array([len(block.label)])})
+        def merge(self, other: Sizes) -> Sizes:
+            return Sizes(np.concatenate([self.rows, other.rows]))
 
-        def merge(self, left: State, right: State) -> State:
-            return {"rows": np.concatenate([left["rows"], right["rows"]])}
+    class SizeKernel:
+        def start(self) -> Sizes:
+            return Sizes(np.zeros(0, np.int64))
 
-    return Sizes()
+        def add(self, state: Sizes, block: Block) -> Sizes:
+            return state.merge(Sizes(np.array([len(block.label)])))
+
+    return SizeKernel()
 
 
 @pytest.mark.parametrize("cache", [False, True])
@@ -56,8 +60,8 @@ def test_blocks_hold_as_many_rows_as_a_batch_of_the_source(
     packed = pack(inspect(engine, Request(LabelRule("s"), "mim")), Request(LabelRule("s"), "mim"))
     try:
         for _ in range(2):
-            assert packed.blocks.scan(sizes(), "sizes")["rows"].tolist() == [8, 8, 8, 8]
-        pairs = packed.blocks.scan(PairKernel(packed.layout), "pairs")["counts"]
+            assert packed.blocks.scan(sizes(), "sizes").rows.tolist() == [8, 8, 8, 8]
+        pairs = packed.blocks.scan(PairKernel(packed.layout), "pairs").counts
     finally:
         packed.blocks.release()
     assert pairs.sum() == 32 * 9
@@ -108,7 +112,7 @@ def test_packed_rows_are_cut_small_and_kept_on_disk(spark: SparkSession, monkeyp
     request = Request(LabelRule("s"), "mim")
     packed = pack(inspect(SparkEngine(spark.createDataFrame(table).coalesce(1)), request), request)
     try:
-        assert sorted(packed.blocks.scan(sizes(), "sizes")["rows"].tolist()) == [2, *[5] * 6]
+        assert sorted(packed.blocks.scan(sizes(), "sizes").rows.tolist()) == [2, *[5] * 6]
         level = packed.blocks._blocks.storageLevel
         assert (level.useMemory, level.useDisk) == (False, True)
     finally:

@@ -95,7 +95,7 @@ def test_lost_blocks_that_are_packed_again_from_other_rows_are_told(spark: Spark
     kernel = LabelKernel(packed.layout)
     before = packed.blocks.scan(kernel, "first")
     changed(path, "one value")
-    np.testing.assert_array_equal(packed.blocks.scan(kernel, "second")["counts"], before["counts"])  # still held
+    np.testing.assert_array_equal(packed.blocks.scan(kernel, "second").counts, before.counts)  # still held
     packed.blocks.release()  # as when an executor is lost
     with pytest.raises(DataError, match="but other values in pass 'third'"):
         packed.blocks.scan(kernel, "third")

@@ -15,7 +15,16 @@ from spark_pufs.errors import ConfigError, Stopped
 from spark_pufs.jobs.config import load_settings
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.studies import reproduce
-from spark_pufs.studies.reproduce import EXAMPLE, ReproduceConfig, UnitRunner, ordered, run_reproduce, studies_of
+from spark_pufs.studies.reproduce import (
+    EXAMPLE,
+    Nothing,
+    ReproduceConfig,
+    UnitRunner,
+    Work,
+    ordered,
+    run_reproduce,
+    studies_of,
+)
 from spark_pufs.studies.result_parts import UNIT, KeptResults
 from spark_pufs.studies.study import ERROR, Row, Unit, fixed_settings, key_of, long_form
 from spark_pufs.studies.uchikoshi_akimoto.artificial_conditions import ArtificialConditions
@@ -59,8 +68,8 @@ def results(path: Path) -> pd.DataFrame:
 
 
 def rows_of(study: Any) -> list[Row]:
-    work = [{"study": study.name, "unit": unit} for unit in study.units()]
-    return [row for one in work for row in UnitRunner({study.name: study})({}, one)["rows"]]
+    work = [Work(study.name, unit) for unit in study.units()]
+    return [row for one in work for row in UnitRunner({study.name: study})(Nothing(), one).rows]
 
 
 @pytest.mark.spark

@@ -15,13 +15,14 @@ from pathlib import Path
 
 import pyspark
 
+from support.quick_java import QUICK
+
 __all__ = ["Cluster", "cluster", "environment", "submit_command", "wait_for"]
 
 BIN = Path(sys.executable).parent
 HOME = Path(pyspark.__file__).parent
 LOOPBACK = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_HOME": str(HOME)}
 START = 300.0  # for a machine that is busy with other things
-QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these programs live for seconds
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,6 @@ def submit_command(master: str, *arguments: str, **conf: str) -> list[str]:
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "600m",
         "spark.executor.memory": "600m",
-        "spark.driver.extraJavaOptions": QUICK,
         "spark.executor.extraJavaOptions": QUICK,
         **conf,
     }

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import label_codes
 from spark_pufs.types import LABELLED_POSITIVE, RawBatch
 
@@ -19,6 +18,17 @@ __all__ = ["ScaledSums", "chi_square"]
 
 Floats = NDArray[np.float64]
 UNIT = 2.0**30  # sums of up to 2^33 rows stay below 2^63
+
+
+@dataclass(frozen=True)
+class LabelSums:
+    """``sums`` of scaled values and ``rows`` with a value, each (2, D)."""
+
+    sums: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    def merge(self, other: LabelSums) -> LabelSums:
+        return LabelSums(self.sums + other.sums, self.rows + other.rows)
 
 
 @dataclass(frozen=True)
@@ -30,20 +40,17 @@ class ScaledSums:
     high: Floats
     states: Mapping[str, int]
 
-    def start(self) -> State:
+    def start(self) -> LabelSums:
         shape = (2, len(self.columns))
-        return {"sums": np.zeros(shape, np.int64), "rows": np.zeros(shape, np.int64)}
+        return LabelSums(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: LabelSums, batch: RawBatch) -> LabelSums:
         scaled, present = self._scaled(batch.numeric[:, list(self.columns)])
         labelled = label_codes(batch, self.states) == LABELLED_POSITIVE
         for place, rows in enumerate((labelled, ~labelled)):
-            state["sums"][place] += scaled[rows].sum(axis=0)
-            state["rows"][place] += present[rows].sum(axis=0)
+            state.sums[place] += scaled[rows].sum(axis=0)
+            state.rows[place] += present[rows].sum(axis=0)
         return state
-
-    def merge(self, left: State, right: State) -> State:
-        return {name: left[name] + right[name] for name in ("sums", "rows")}
 
     def _scaled(self, X: Floats) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         present = ~np.isnan(X)
@@ -52,15 +59,15 @@ class ScaledSums:
         return np.rint(np.where(present, share, 0.0) * UNIT).astype(np.int64), present
 
 
-def chi_square(state: State) -> Floats:
+def chi_square(state: LabelSums) -> Floats:
     """Scores (D,): sum over the two classes of (observed - expected)^2 / expected; missing values are left out.
 
     >>> sums = np.array([[3.0, 2], [1, 2]]) * UNIT
-    >>> chi_square({"sums": sums, "rows": np.array([[4, 4], [4, 4]])})
+    >>> chi_square(LabelSums(sums, np.array([[4, 4], [4, 4]])))
     array([1., 0.])
     """
-    observed = state["sums"] / UNIT
-    rows = state["rows"].astype(np.float64)
+    observed = state.sums / UNIT
+    rows = state.rows.astype(np.float64)
     expected = observed.sum(axis=0) * rows / np.maximum(rows.sum(axis=0), 1)
     parts = np.divide((observed - expected) ** 2, expected, out=np.zeros_like(observed), where=expected > 0)
     score: Floats = parts.sum(axis=0)

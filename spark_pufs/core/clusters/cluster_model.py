@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.clusters.mixture import Frame, Mixture, assign
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.counts import CountTable
 from spark_pufs.core.counting.row_sample import label_codes
 from spark_pufs.core.information.level_numbers import LevelNumbers
 from spark_pufs.types import LABELLED_POSITIVE, RawBatch
@@ -105,16 +105,13 @@ class VerdictKernel:
     model: ClusterModel
     states: Mapping[str, int]
 
-    def start(self) -> State:
-        return {"counts": np.zeros((2, len(self.model.mixture.weight)), np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros((2, len(self.model.mixture.weight)), np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: CountTable, batch: RawBatch) -> CountTable:
         cluster = self.model.clusters(self.model.numbers(batch))
         labelled = label_codes(batch, self.states) == LABELLED_POSITIVE
-        size = state["counts"].shape[1]
-        state["counts"][0] += np.bincount(cluster, minlength=size)
-        state["counts"][1] += np.bincount(cluster[labelled], minlength=size)
+        size = state.counts.shape[1]
+        state.counts[0] += np.bincount(cluster, minlength=size)
+        state.counts[1] += np.bincount(cluster[labelled], minlength=size)
         return state
-
-    def merge(self, left: State, right: State) -> State:
-        return {"counts": left["counts"] + right["counts"]}

@@ -19,7 +19,6 @@ from scipy.stats import rankdata
 from spark_pufs.core.counting.bins import code_numeric
 from spark_pufs.core.counting.equal_frequency import equal_frequency_edges
 from spark_pufs.core.counting.hashing import text_hashes
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import label_codes
 from spark_pufs.types import LABELLED_POSITIVE, Bins, RawBatch, Text
 
@@ -149,28 +148,36 @@ def _names_apart(pair: NamePair, one: Ints, other: Ints) -> Ints:
 
 
 @dataclass(frozen=True)
-class AgreementKernel:
-    """How far pairs are apart, over all rows and over labelled ones.
+class Distances:
+    """How far P pairs are apart: ``apart`` (P, 2), in squared ranks or in rows of names, over all and labelled ``rows``
+    (2,); ``sums`` (P, 4): ranks of one, of the other, and their squares."""
 
-    ``ranks``, ``names``: how the numeric and the text columns of a batch are read. State: ``rows`` (2,); ``apart``
-    (P, 2) in squared ranks, or in rows of names; ``sums`` (P, 4): ranks of one, of the other, and their squares.
-    """
+    rows: Ints
+    apart: Ints
+    sums: Ints
+
+    def merge(self, other: Distances) -> Distances:
+        return Distances(self.rows + other.rows, self.apart + other.apart, self.sums + other.sums)
+
+
+@dataclass(frozen=True)
+class AgreementKernel:
+    """How far pairs are apart; ``ranks``, ``names``: how the numeric and the text columns of a batch are read."""
 
     ranks: tuple[Ranks, ...]
     names: tuple[Names, ...]
     pairs: tuple[RankPair | NamePair, ...]
     states: Mapping[str, int]
 
-    def start(self) -> State:
+    def start(self) -> Distances:
         count = len(self.pairs)
-        sums = np.zeros((count, 4), np.int64)
-        return {"rows": np.zeros(2, np.int64), "apart": np.zeros((count, 2), np.int64), "sums": sums}
+        return Distances(np.zeros(2, np.int64), np.zeros((count, 2), np.int64), np.zeros((count, 4), np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: Distances, batch: RawBatch) -> Distances:
         known = label_codes(batch, self.states) == LABELLED_POSITIVE
         ranks = [own.rank[code_numeric(batch.numeric[:, i], own.bins)] for i, own in enumerate(self.ranks)]
         codes = [own.codes(text) for text, own in zip(batch.text, self.names, strict=True)]
-        state["rows"] += [batch.rows, int(known.sum())]
+        state.rows[:] += [batch.rows, int(known.sum())]
         for number, pair in enumerate(self.pairs):
             if isinstance(pair, NamePair):
                 apart = _names_apart(pair, codes[pair.one], codes[pair.other])
@@ -178,18 +185,15 @@ class AgreementKernel:
                 one, other = ranks[pair.one], ranks[pair.other]
                 other = HIGHEST - other if pair.turned else other
                 apart = (one - other) ** 2
-                state["sums"][number] += [one.sum(), other.sum(), (one**2).sum(), (other**2).sum()]
-            state["apart"][number] += [apart.sum(), apart[known].sum()]
+                state.sums[number] += [one.sum(), other.sum(), (one**2).sum(), (other**2).sum()]
+            state.apart[number] += [apart.sum(), apart[known].sum()]
         return state
 
-    def merge(self, left: State, right: State) -> State:
-        return {name: left[name] + right[name] for name in left}
-
-    def agreements(self, state: State) -> Floats:
+    def agreements(self, state: Distances) -> Floats:
         """Of every pair (P,): the lower one of all rows and of the labelled rows."""
-        first, second = (part / max(int(state["rows"][0]), 1) for part in np.hsplit(state["sums"], 2))
+        first, second = (part / max(int(state.rows[0]), 1) for part in np.hsplit(state.sums, 2))
         unlike = 2 * (second - first**2).mean(axis=1)  # squared distance of ranks by chance
         for number, pair in enumerate(self.pairs):
             unlike[number] = pair.by_chance if isinstance(pair, NamePair) else unlike[number]
-        apart = state["apart"] / np.maximum(state["rows"], 1)
+        apart = state.apart / np.maximum(state.rows, 1)
         return np.asarray(1 - apart.max(axis=1) / np.where(unlike > 0, unlike, 1e-300))

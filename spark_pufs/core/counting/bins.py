@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def _code_some(columns: NDArray[np.float64], bins: Sequence[Bins], codes: NDArra
         np.copyto(codes, last[:, None], where=absent)
 
 
-def categories_by_count(counts: dict[str, int], most: int) -> tuple[tuple[str, ...], bool]:
+def categories_by_count(counts: Mapping[str, int], most: int) -> tuple[tuple[str, ...], bool]:
     """The ``most`` commonest values (ties by name) and whether others are pooled; those seen once are the first to be.
 
     >>> categories_by_count({"b": 2, "a": 2, "c": 9, "d": 1}, most=2)

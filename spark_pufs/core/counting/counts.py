@@ -12,14 +12,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
 
 __all__ = [
+    "CountTable",
     "FeatureKernel",
     "LabelKernel",
     "PairKernel",
     "SetKernel",
+    "SetTable",
     "SubsetKernel",
     "level_sums",
     "one_hot",
@@ -63,44 +64,47 @@ def pair_bytes(layout: Layout, states: int = LABEL_STATES) -> int:
     return states * layout.total**2 * 8
 
 
-class IntegerSums:
-    """States that are one integer table, whose first axis has ``states`` of the label."""
+@dataclass(frozen=True)
+class CountTable:
+    """Rows per cell."""
 
-    states: ClassVar[int] = LABEL_STATES
+    counts: NDArray[np.int64]
 
-    def merge(self, left: State, right: State) -> State:
-        return {"counts": left["counts"] + right["counts"]}
+    def merge(self, other: CountTable) -> CountTable:
+        return CountTable(self.counts + other.counts)
 
 
 @dataclass(frozen=True)
-class LabelKernel(IntegerSums):
+class LabelKernel:
     """Label x level: counts (3, L)."""
 
+    states: ClassVar[int] = LABEL_STATES
     layout: Layout
 
-    def start(self) -> State:
-        return {"counts": np.zeros((self.states, self.layout.total), np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros((self.states, self.layout.total), np.int64))
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         for feature, column in enumerate(block.codes):
-            state["counts"][:, self.layout.span(feature)] += _cross(
+            state.counts[:, self.layout.span(feature)] += _cross(
                 block.label, column, LABEL_STATES, self.layout.levels[feature]
             )
         return state
 
 
 @dataclass(frozen=True)
-class PairKernel(IntegerSums):
+class PairKernel:
     """Label x level x level, all pairs at once: counts (3, L, L)."""
 
+    states: ClassVar[int] = LABEL_STATES
     layout: Layout
 
-    def start(self) -> State:
-        return {"counts": np.zeros((self.states, self.layout.total, self.layout.total), np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros((self.states, self.layout.total, self.layout.total), np.int64))
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         hot = one_hot(block.codes, self.layout)
-        counts = state["counts"]
+        counts = state.counts
         # Numpy sees a matrix times its own transpose and does half the work. Labelled rows are few, so the
         # unlabelled table is the table of all rows less theirs, taken in `finish`.
         counts[UNLABELLED] += (hot @ hot.T).astype(np.int64)
@@ -114,23 +118,24 @@ class PairKernel(IntegerSums):
 
 
 @dataclass(frozen=True)
-class SubsetKernel(IntegerSums):
+class SubsetKernel:
     """Label x level x level of the pairs among a few ``features``: counts (3, l, l)."""
 
     layout: Layout  # of these features alone
     features: tuple[int, ...]
 
-    def start(self) -> State:
+    def start(self) -> CountTable:
         return PairKernel(self.layout).start()
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         return PairKernel(self.layout).add(state, Block(block.codes[list(self.features)], block.label))
 
 
 @dataclass(frozen=True)
-class FeatureKernel(IntegerSums):
+class FeatureKernel:
     """Label x level of some ``features``, one after the other, x level of every feature: counts (3, l, L)."""
 
+    states: ClassVar[int] = LABEL_STATES
     layout: Layout
     features: tuple[int, ...]
 
@@ -139,12 +144,12 @@ class FeatureKernel(IntegerSums):
         """Where the levels of ``features`` lie on the second axis."""
         return Layout(tuple(self.layout.levels[feature] for feature in self.features))
 
-    def start(self) -> State:
-        return {"counts": np.zeros((self.states, self.part.total, self.layout.total), np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros((self.states, self.part.total, self.layout.total), np.int64))
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         groups = one_hot(block.codes[list(self.features)], self.part)
-        counts = state["counts"]
+        counts = state.counts
         counts[UNLABELLED] += level_sums(groups, block.codes, self.layout)
         for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):  # few rows, counted once more and moved over
             own = block.label == state_of_label
@@ -156,32 +161,40 @@ class FeatureKernel(IntegerSums):
 
 
 @dataclass(frozen=True)
+class SetTable:
+    """Rows (U, L) at every level of every feature, by ``keys`` (U,) sorted."""
+
+    keys: NDArray[np.int64]
+    counts: NDArray[np.int64]
+
+    def merge(self, other: SetTable) -> SetTable:
+        keys, position = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
+        counts = np.zeros((len(keys), self.counts.shape[1]), np.int64)
+        np.add.at(counts, position, np.concatenate([self.counts, other.counts]))
+        return SetTable(keys, counts)
+
+
+@dataclass(frozen=True)
 class SetKernel:
     """Configuration of a set of features x label x level of every feature, only where rows are.
 
-    State: keys (U,) sorted, key = configuration * 3 + label state in mixed radix; counts (U, L).
+    A key is configuration * 3 + label state, in mixed radix.
     """
 
     layout: Layout
     given: tuple[int, ...]
 
-    def start(self) -> State:
-        return {"keys": np.zeros(0, np.int64), "counts": np.zeros((0, self.layout.total), np.int64)}
+    def start(self) -> SetTable:
+        return SetTable(np.zeros(0, np.int64), np.zeros((0, self.layout.total), np.int64))
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: SetTable, block: Block) -> SetTable:
         if not len(block.label):
             return state
         keys, position = np.unique(self._keys(block), return_inverse=True)
         counts = np.empty((len(keys), self.layout.total), np.int64)
         for feature, column in enumerate(block.codes):
             counts[:, self.layout.span(feature)] = _cross(position, column, len(keys), self.layout.levels[feature])
-        return self.merge(state, {"keys": keys, "counts": counts})
-
-    def merge(self, left: State, right: State) -> State:
-        keys, position = np.unique(np.concatenate([left["keys"], right["keys"]]), return_inverse=True)
-        counts = np.zeros((len(keys), self.layout.total), np.int64)
-        np.add.at(counts, position, np.concatenate([left["counts"], right["counts"]]))
-        return {"keys": keys, "counts": counts}
+        return state.merge(SetTable(keys, counts))
 
     def _keys(self, block: Block) -> NDArray[np.int64]:
         key = np.zeros(len(block.label), np.int64)

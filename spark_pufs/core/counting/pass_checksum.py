@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.hashing import mix, text_hashes
-from spark_pufs.core.counting.kernel import Kernel, State
+from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.types import RawBatch
 
-__all__ = ["Nothing", "Witnessed", "changed_table", "witness_of"]
+__all__ = ["Empty", "Nothing", "Seen", "Witnessed", "changed_table", "witness_of"]
 
-_KEY = "witness"
+Rows = TypeVar("Rows")
 
 
 def witness_of(batch: RawBatch) -> NDArray[np.uint64]:
@@ -34,39 +34,46 @@ def witness_of(batch: RawBatch) -> NDArray[np.uint64]:
 
 
 @dataclass(frozen=True)
-class Witnessed:
+class Seen(Generic[Held]):
+    """A kernel's state, and the ``witness`` (2,) of the rows behind it."""
+
+    state: Held
+    witness: NDArray[np.uint64]
+
+    def merge(self, other: Seen[Held]) -> Seen[Held]:
+        return Seen(self.state.merge(other.state), self.witness + other.witness)
+
+
+@dataclass(frozen=True)
+class Witnessed(Generic[Rows, Held]):
     """A kernel that also sums up what ``of`` says of each batch."""
 
-    inner: Kernel[Any]
-    of: Callable[[Any], NDArray[np.uint64]] = witness_of
+    inner: Kernel[Rows, Held]
+    of: Callable[[Rows], NDArray[np.uint64]]
 
-    def start(self) -> State:
-        return {**self.inner.start(), _KEY: np.zeros(2, np.uint64)}
+    def start(self) -> Seen[Held]:
+        return Seen(self.inner.start(), np.zeros(2, np.uint64))
 
-    def add(self, state: State, batch: Any) -> State:
-        own, seen = self.split(state)
-        return {**self.inner.add(own, batch), _KEY: seen + self.of(batch)}
+    def add(self, state: Seen[Held], batch: Rows) -> Seen[Held]:
+        return Seen(self.inner.add(state.state, batch), state.witness + self.of(batch))
 
-    def merge(self, left: State, right: State) -> State:
-        (own, seen), (other, also) = self.split(left), self.split(right)
-        return {**self.inner.merge(own, other), _KEY: seen + also}
 
-    def split(self, state: State) -> tuple[State, NDArray[np.uint64]]:
-        """The inner kernel's state, and the witness."""
-        return {name: value for name, value in state.items() if name != _KEY}, state[_KEY]
+@dataclass(frozen=True)
+class Empty:
+    """No state."""
+
+    def merge(self, other: Empty) -> Empty:
+        return self
 
 
 class Nothing:
     """A kernel that counts nothing: a pass for its witness alone."""
 
-    def start(self) -> State:
-        return {}
+    def start(self) -> Empty:
+        return Empty()
 
-    def add(self, state: State, batch: Any) -> State:
+    def add(self, state: Empty, batch: object) -> Empty:
         return state
-
-    def merge(self, left: State, right: State) -> State:
-        return left
 
 
 def changed_table(found: str) -> DataError:

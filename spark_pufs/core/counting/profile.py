@@ -11,27 +11,22 @@ whether a row that makes up much of the table is drawn would be a gamble.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.hashing import mix, one_form, text_hashes
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.types import RawBatch, Text
 
-__all__ = ["Extremes", "Profile", "ProfileKernel"]
-
-Words = tuple[NDArray[np.uint64], NDArray[np.int32]]  # hashes of a column's texts, null last, and codes (n,) into them
+__all__ = ["Extremes", "Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
 
 SKETCH = 256  # smallest hashes kept per numeric column: exact below 256 values, about 6 % beyond
 MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
 SAMPLE_ROWS, LEAST_ROWS, SAMPLE_CELLS = 8192, 1024, 1 << 20  # rows of the sample: fewer of a wide table
 _NONE = np.uint64(2**64 - 1)
 _SLOT = np.uint64(4095)
-_COUNTS = ("rows", "label_nulls", "nulls", "nans", "infinite", "fractions", "text_nulls")
-_HASHES = ("hash", "checksums", "text_checksums")  # sums modulo 2^64
 _SLICE = 1024
 NULL = "\0null"  # whose hash stands for a missing text
 
@@ -44,9 +39,98 @@ class Extremes:
     rows: NDArray[np.int64]
     next: NDArray[np.float64]
 
+    @classmethod
+    def none(cls, columns: int) -> Extremes:
+        """Those of no rows, as smallest values."""
+        return cls(np.full(columns, np.inf), np.zeros(columns, np.int64), np.full(columns, np.inf))
+
     def of(self, columns: list[int]) -> Extremes:
         """Those of some columns."""
         return Extremes(self.value[columns], self.rows[columns], self.next[columns])
+
+    def merge(self, other: Extremes) -> Extremes:
+        """The smallest values of both."""
+        value = np.minimum(self.value, other.value)
+        rows = sum(np.where(side.value == value, side.rows, 0) for side in (self, other))
+        others = [np.where(side.value == value, np.inf, side.value) for side in (self, other)]
+        return Extremes(value, np.asarray(rows), np.minimum.reduce([self.next, other.next, *others]))
+
+    def turned(self) -> Extremes:
+        """Smallest values of a column times -1 as its largest ones."""
+        return Extremes(-self.value, self.rows, -self.next)
+
+
+@dataclass(frozen=True)
+class SmallestRows:
+    """Different rows (U, D), with hashes of their texts (U, T), the ``most`` with the smallest ``hash`` (U,), and how
+    often each occurs."""
+
+    hash: NDArray[np.uint64]
+    rows: NDArray[np.float64]
+    texts: NDArray[np.uint64]
+    count: NDArray[np.int64]
+    most: int
+
+    @classmethod
+    def none(cls, columns: int, texts: int, most: int) -> SmallestRows:
+        rows = np.zeros((0, columns)), np.zeros((0, texts), np.uint64)
+        return cls(np.zeros(0, np.uint64), *rows, np.zeros(0, np.int64), most)
+
+    def merge(self, other: SmallestRows) -> SmallestRows:
+        if not len(other.hash):
+            return self
+        both = np.concatenate([self.hash, other.hash])
+        hashes, first, place = np.unique(both, return_index=True, return_inverse=True)
+        count = np.zeros(len(hashes), np.int64)
+        np.add.at(count, place, np.concatenate([self.count, other.count]))
+        most, kept = self.most, first[: self.most]
+        rows, texts = np.concatenate([self.rows, other.rows]), np.concatenate([self.texts, other.texts])
+        return SmallestRows(hashes[:most], rows[kept], texts[kept], count[:most], most)
+
+    def weight(self, total: int) -> NDArray[np.float64]:
+        """Rows (U,) of the table that each stands for; of ``total`` rows."""
+        return (self.count if self.count.sum() == total else np.ones(len(self.count))).astype(np.float64)
+
+
+Words = tuple[NDArray[np.uint64], NDArray[np.int32]]  # hashes of a column's texts, null last, and codes (n,) into them
+TextCounts = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class ProfileState:
+    """Sums, extremes and sketches of some rows; ``highest`` of values times -1. Hashes are sums modulo 2^64."""
+
+    rows: int
+    labels: TextCounts | None
+    label_nulls: int
+    nulls: NDArray[np.int64]
+    nans: NDArray[np.int64]
+    infinite: NDArray[np.int64]
+    fractions: NDArray[np.int64]
+    lowest: Extremes
+    highest: Extremes
+    sketch: NDArray[np.uint64]
+    text_nulls: NDArray[np.int64]
+    text_counts: tuple[TextCounts | None, ...]
+    hash: NDArray[np.uint64]
+    checksums: NDArray[np.uint64]
+    text_checksums: NDArray[np.uint64]
+    sample: SmallestRows
+
+    def merge(self, other: ProfileState) -> ProfileState:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        parts = {name: getattr(self, name).merge(getattr(other, name)) for name in ("lowest", "highest", "sample")}
+        return ProfileState(
+            **sums,
+            **parts,
+            sketch=_merge_sketches(self.sketch, other.sketch),
+            labels=_add_counts(self.labels, other.labels),
+            text_counts=tuple(map(_add_counts, self.text_counts, other.text_counts)),
+        )
+
+
+_SUMS = ("rows", "label_nulls", "nulls", "nans", "infinite", "fractions", "text_nulls", "hash", "checksums",
+         "text_checksums")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,7 +148,7 @@ class Profile:
     whole: NDArray[np.bool_]
     distinct: NDArray[np.float64]
     text_nulls: NDArray[np.int64]
-    text_counts: list[dict[str, int] | None]
+    text_counts: list[TextCounts | None]
     fingerprint: str
     checksums: NDArray[np.uint64]  # (2, numeric columns)
     text_checksums: NDArray[np.uint64]  # (2, text columns)
@@ -108,111 +192,87 @@ class ProfileKernel:
     def sample_rows(self) -> int:
         return min(SAMPLE_ROWS, max(LEAST_ROWS, SAMPLE_CELLS // max(self.numeric, self.text, 1)))
 
-    def start(self) -> State:
+    def start(self) -> ProfileState:
         n = self.numeric
-        return {
-            "rows": np.zeros(1, np.int64),
-            "labels": {},
-            "label_nulls": np.zeros(1, np.int64),
-            "nulls": np.zeros(n, np.int64),
-            "nans": np.zeros(n, np.int64),
-            "infinite": np.zeros(n, np.int64),
-            **_under("low", _no_extremes(n)),
-            **_under("high", _no_extremes(n)),
-            "fractions": np.zeros(n, np.int64),
-            "sketch": np.full((n, SKETCH), _NONE),
-            "text_nulls": np.zeros(self.text, np.int64),
-            "text_counts": [{} for _ in range(self.text)],
-            "hash": np.zeros(1, np.uint64),
-            "checksums": np.zeros((2, n), np.uint64),
-            "text_checksums": np.zeros((2, self.text), np.uint64),
-            **_under("sample", _no_rows(n, self.text)),
-        }
+        zeros = np.zeros(n, np.int64)
+        return ProfileState(
+            rows=0,
+            labels={},
+            label_nulls=0,
+            nulls=zeros,
+            nans=zeros,
+            infinite=zeros,
+            fractions=zeros,
+            lowest=Extremes.none(n),
+            highest=Extremes.none(n),
+            sketch=np.full((n, SKETCH), _NONE),
+            text_nulls=np.zeros(self.text, np.int64),
+            text_counts=({},) * self.text,
+            hash=np.zeros(1, np.uint64),
+            checksums=np.zeros((2, n), np.uint64),
+            text_checksums=np.zeros((2, self.text), np.uint64),
+            sample=SmallestRows.none(n, self.text, self.sample_rows),
+        )
 
-    def add(self, state: State, batch: RawBatch) -> State:
-        return self.merge(state, self._of(batch, state)) if batch.rows else state
+    def add(self, state: ProfileState, batch: RawBatch) -> ProfileState:
+        return state.merge(self._of(batch, state)) if batch.rows else state
 
-    def merge(self, left: State, right: State) -> State:
-        merged = {name: left[name] + right[name] for name in (*_COUNTS, *_HASHES)}
-        for end in ("low", "high"):
-            merged |= _under(end, _merge_extremes(_part(left, end), _part(right, end)))
-        merged |= _under("sample", _merge_samples(_part(left, "sample"), _part(right, "sample"), self.sample_rows))
-        merged["sketch"] = _merge_sketches(left["sketch"], right["sketch"])
-        merged["labels"] = _add_counts(left["labels"], right["labels"])
-        merged["text_counts"] = list(map(_add_counts, left["text_counts"], right["text_counts"]))
-        return merged
-
-    def _of(self, batch: RawBatch, state: State) -> State:
+    def _of(self, batch: RawBatch, state: ProfileState) -> ProfileState:
         X = one_form(batch.numeric)
-        values = _finite_values(X) if np.isfinite(X).all() else _any_values(X)
-        nan = values.pop("nan")
+        finite = np.isfinite(X)
+        if finite.all():  # the usual batch, in half the passes over memory
+            known, nan = None, None
+        else:
+            known, nan = finite, np.isnan(X)
+        fractions = np.floor(X) != X
         hashes = mix(X.view(np.uint64))
         words = [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
         rows = _row_hashes(hashes, words)
-        texts = np.array([known[codes] for known, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
-        return {
-            **values,
-            "rows": np.array([batch.rows], np.int64),
-            "labels": _text_counts(batch.label),
-            "label_nulls": np.array([np.count_nonzero(batch.label.codes < 0)], np.int64),
-            "nulls": batch.nulls,
-            "nans": (0 if nan is None else nan.sum(axis=0)) - batch.nulls,
-            "sketch": _sketch(hashes, nan, state["sketch"]),
-            "text_nulls": np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
-            "text_counts": [_text_counts(t) for t in batch.text],
-            "hash": np.array([rows.sum(dtype=np.uint64)], np.uint64),
-            "checksums": _checksums(rows, hashes),
-            "text_checksums": _checksums(rows, texts.T),
-            **_under("sample", _sampled(rows, X, texts.T, state["sample.hash"], self.sample_rows)),
-        }
-
-    def read(self, state: State) -> Profile:
-        """The state as plain facts."""
-        labels: dict[str | None, int] = dict(state["labels"] or {})
-        if state["label_nulls"][0]:
-            labels[None] = int(state["label_nulls"][0])
-        return Profile(
-            rows=int(state["rows"][0]),
-            labels=labels,
-            too_many_labels=state["labels"] is None,
-            nulls=state["nulls"],
-            nans=state["nans"],
-            infinite=state["infinite"],
-            lowest=_read_extremes(_part(state, "low"), 1.0),
-            highest=_read_extremes(_part(state, "high"), -1.0),
-            whole=state["fractions"] == 0,
-            distinct=_distinct(state["sketch"]),
-            text_nulls=state["text_nulls"],
-            text_counts=state["text_counts"],
-            fingerprint=f"{int(state['hash'][0]):016x}-{int(state['rows'][0])}",
-            checksums=state["checksums"],
-            text_checksums=state["text_checksums"],
-            sample=state["sample.rows"],
-            text_sample=state["sample.texts"],
-            sample_weight=_sample_weight(state["sample.count"], int(state["rows"][0])),
+        texts = np.array([codes_of[codes] for codes_of, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
+        return ProfileState(
+            rows=batch.rows,
+            labels=_text_counts(batch.label),
+            label_nulls=int(np.count_nonzero(batch.label.codes < 0)),
+            nulls=batch.nulls,
+            nans=(0 if nan is None else nan.sum(axis=0)) - batch.nulls,
+            infinite=np.zeros(X.shape[1], np.int64) if nan is None else (~finite & ~nan).sum(axis=0),
+            fractions=(fractions if known is None else known & fractions).sum(axis=0),
+            lowest=_extremes(X, 1.0, known),
+            highest=_extremes(X, -1.0, known),
+            sketch=_sketch(hashes, nan, state.sketch),
+            text_nulls=np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
+            text_counts=tuple(_text_counts(t) for t in batch.text),
+            hash=np.array([rows.sum(dtype=np.uint64)], np.uint64),
+            checksums=_checksums(rows, hashes),
+            text_checksums=_checksums(rows, texts.T),
+            sample=_sampled(rows, X, texts.T, state.sample),
         )
 
-
-def _finite_values(X: NDArray[np.float64]) -> State:
-    """Extremes and counts of values (n, D) that are all finite: the usual batch, in half the passes over memory."""
-    return {
-        **_under("low", _extremes(X, 1.0)),
-        **_under("high", _extremes(X, -1.0)),
-        "fractions": (np.floor(X) != X).sum(axis=0),
-        "infinite": np.zeros(X.shape[1], np.int64),
-        "nan": None,
-    }
-
-
-def _any_values(X: NDArray[np.float64]) -> State:
-    finite, nan = np.isfinite(X), np.isnan(X)
-    return {
-        **_under("low", _extremes(X, 1.0, finite)),
-        **_under("high", _extremes(X, -1.0, finite)),
-        "fractions": (finite & (np.floor(X) != X)).sum(axis=0),
-        "infinite": (~finite & ~nan).sum(axis=0),
-        "nan": nan,
-    }
+    def read(self, state: ProfileState) -> Profile:
+        """The state as plain facts."""
+        labels: dict[str | None, int] = dict((state.labels or {}).items())
+        if state.label_nulls:
+            labels[None] = state.label_nulls
+        return Profile(
+            rows=state.rows,
+            labels=labels,
+            too_many_labels=state.labels is None,
+            nulls=state.nulls,
+            nans=state.nans,
+            infinite=state.infinite,
+            lowest=state.lowest,
+            highest=state.highest.turned(),
+            whole=state.fractions == 0,
+            distinct=_distinct(state.sketch),
+            text_nulls=state.text_nulls,
+            text_counts=list(state.text_counts),
+            fingerprint=f"{int(state.hash[0]):016x}-{state.rows}",
+            checksums=state.checksums,
+            text_checksums=state.text_checksums,
+            sample=state.sample.rows,
+            text_sample=state.sample.texts,
+            sample_weight=state.sample.weight(state.rows),
+        )
 
 
 def _row_hashes(hashes: NDArray[np.uint64], words: list[Words]) -> NDArray[np.uint64]:
@@ -233,26 +293,9 @@ def _checksums(rows: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[
     return np.stack([np.einsum("i,ij->j", weight, hashes) for weight in (rows, mix(rows))])
 
 
-def _under(name: str, part: State) -> State:
-    """A part of a state by names of its own: states that travel are flat."""
-    return {f"{name}.{key}": value for key, value in part.items()}
-
-
-def _part(state: State, name: str) -> State:
-    return {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
-
-
-def _no_extremes(columns: int) -> State:
-    return {
-        "value": np.full(columns, np.inf),
-        "rows": np.zeros(columns, np.int64),
-        "next": np.full(columns, np.inf),
-    }
-
-
-def _extremes(X: NDArray[np.float64], sign: float, finite: NDArray[np.bool_] | None = None) -> State:
+def _extremes(X: NDArray[np.float64], sign: float, finite: NDArray[np.bool_] | None) -> Extremes:
     """Of ``sign`` times X (n, D): the smallest value of each column, its rows, and the next; infinite where none is."""
-    found = _no_extremes(X.shape[1])
+    found = Extremes.none(X.shape[1])
     for first in range(0, len(X), _SLICE):  # four steps on what the cache holds, not each on everything
         part = sign * X[first : first + _SLICE]
         if finite is not None:
@@ -261,49 +304,19 @@ def _extremes(X: NDArray[np.float64], sign: float, finite: NDArray[np.bool_] | N
         at = part == value
         rows = np.where(np.isfinite(value), at.sum(axis=0), 0)
         part[at] = np.inf
-        found = _merge_extremes(found, {"value": value, "rows": rows, "next": part.min(axis=0)})
+        found = found.merge(Extremes(value, rows, part.min(axis=0)))
     return found
 
 
-def _merge_extremes(left: State, right: State) -> State:
-    value = np.minimum(left["value"], right["value"])
-    rows = sum(np.where(side["value"] == value, side["rows"], 0) for side in (left, right))
-    others = [np.where(side["value"] == value, np.inf, side["value"]) for side in (left, right)]
-    return {"value": value, "rows": rows, "next": np.minimum.reduce([left["next"], right["next"], *others])}
-
-
-def _read_extremes(state: State, sign: float) -> Extremes:
-    return Extremes(sign * state["value"], state["rows"], sign * state["next"])
-
-
-def _no_rows(columns: int, texts: int) -> State:
-    rows = {"rows": np.zeros((0, columns)), "texts": np.zeros((0, texts), np.uint64)}
-    return {"hash": np.zeros(0, np.uint64), **rows, "count": np.zeros(0, np.int64)}
-
-
 def _sampled(
-    hashes: NDArray[np.uint64], X: NDArray[np.float64], texts: NDArray[np.uint64], kept: NDArray[np.uint64], most: int
-) -> State:
-    """Rows of X (n, D) and of the texts' hashes (n, T) that the sample with hashes ``kept`` has room for."""
-    rows = np.arange(len(hashes)) if len(kept) < most else np.flatnonzero(hashes <= kept[-1])
+    hashes: NDArray[np.uint64], X: NDArray[np.float64], texts: NDArray[np.uint64], kept: SmallestRows
+) -> SmallestRows:
+    """Rows of X (n, D) and of the texts' hashes (n, T) that the sample ``kept`` has room for."""
+    most = kept.most
+    rows = np.arange(len(hashes)) if len(kept.hash) < most else np.flatnonzero(hashes <= kept.hash[-1])
     smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
     picked = rows[first[:most]]
-    return {"hash": smallest[:most], "rows": X[picked], "texts": texts[picked], "count": count[:most]}
-
-
-def _merge_samples(left: State, right: State, most: int) -> State:
-    if not len(right["hash"]):
-        return left
-    both = {name: np.concatenate([left[name], right[name]]) for name in left}
-    hashes, first, place = np.unique(both["hash"], return_index=True, return_inverse=True)
-    count = np.zeros(len(hashes), np.int64)
-    np.add.at(count, place, both["count"])
-    kept = {name: both[name][first[:most]] for name in ("rows", "texts")}
-    return {"hash": hashes[:most], **kept, "count": count[:most]}
-
-
-def _sample_weight(count: NDArray[np.int64], rows: int) -> NDArray[np.float64]:
-    return (count if count.sum() == rows else np.ones(len(count))).astype(np.float64)
+    return SmallestRows(smallest[:most], X[picked], texts[picked], count[:most], most)
 
 
 def _sketch(
@@ -339,13 +352,13 @@ def _distinct(sketch: NDArray[np.uint64]) -> NDArray[np.float64]:
     return np.where(kept < SKETCH, kept, (SKETCH - 1) / share)
 
 
-def _text_counts(text: Text) -> dict[str, int] | None:
+def _text_counts(text: Text) -> TextCounts | None:
     counts = np.bincount(text.codes[text.codes >= 0], minlength=len(text.values))
     found = {value: int(count) for value, count in zip(text.values, counts, strict=True) if count}
     return found if len(found) <= MOST_VALUES else None
 
 
-def _add_counts(left: Any, right: Any) -> dict[str, int] | None:
+def _add_counts(left: TextCounts | None, right: TextCounts | None) -> TextCounts | None:
     """Counts per value, or None once there are too many: true of all rows as soon as it is true of some."""
     if left is None or right is None:
         return None

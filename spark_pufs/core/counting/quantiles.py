@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.counts import CountTable
 from spark_pufs.types import RawBatch
 
 __all__ = ["PASSES", "RadixKernel", "edges_from_prefixes", "narrow", "wanted_ranks"]
@@ -38,28 +38,27 @@ class RadixKernel:
     prefixes: NDArray[np.uint64]
     known: int
 
-    def start(self) -> State:
-        return {"cells": np.zeros((*self.prefixes.shape, _CELLS), np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros((*self.prefixes.shape, _CELLS), np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: CountTable, batch: RawBatch) -> CountTable:
         keys = _sortable(batch.numeric + 0.0)
         for column, prefixes in enumerate(self.prefixes):
             present = keys[~np.isnan(batch.numeric[:, column]), column]
             digits = (present >> np.uint64(64 - DIGIT * (self.known + 1))) & np.uint64(_CELLS - 1)
             for target, prefix in enumerate(prefixes):
                 inside = digits[_head(present, self.known) == prefix]
-                state["cells"][column, target] += np.bincount(inside.astype(np.int64), minlength=_CELLS)
+                state.counts[column, target] += np.bincount(inside.astype(np.int64), minlength=_CELLS)
         return state
 
-    def merge(self, left: State, right: State) -> State:
-        return {"cells": left["cells"] + right["cells"]}
 
-
-def narrow(kernel: RadixKernel, state: State, ranks: NDArray[np.int64]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def narrow(
+    kernel: RadixKernel, state: CountTable, ranks: NDArray[np.int64]
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """One digit more of every prefix, and each rank relative to its smaller bucket."""
-    below = np.cumsum(state["cells"], axis=2)
+    below = np.cumsum(state.counts, axis=2)
     digit = np.minimum((below <= ranks[:, :, None]).sum(axis=2), _CELLS - 1)
-    before = np.take_along_axis(below - state["cells"], digit[:, :, None], axis=2)[:, :, 0]
+    before = np.take_along_axis(below - state.counts, digit[:, :, None], axis=2)[:, :, 0]
     return (kernel.prefixes << np.uint64(DIGIT)) | digit.astype(np.uint64), ranks - before
 
 

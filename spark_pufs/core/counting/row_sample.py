@@ -15,15 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.bins import code_text
+from spark_pufs.core.counting.counts import CountTable
 from spark_pufs.core.counting.hashing import row_hashes
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.types import LABELLED_POSITIVE, Bins, RawBatch
 
 __all__ = [
+    "FirstSample",
     "FirstSampleKernel",
+    "HashCellKernel",
+    "HashCounts",
     "HeavyKernel",
+    "LabelledRows",
     "RowSample",
     "SampleKernel",
+    "SampledRows",
     "Wanted",
     "heavy_hashes",
     "label_codes",
@@ -68,43 +73,79 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class HeavyKernel:
-    """Rows per hash: first by its leading bits, cells (2^18,); then, given ``crowded`` cells, exactly."""
+class HashCellKernel:
+    """Rows that are not labelled positive, by the leading bits of their hash: cells (2^18,)."""
 
     wanted: Wanted
-    crowded: NDArray[np.int64] | None = None
 
-    def start(self) -> State:
-        if self.crowded is None:
-            return {"cells": np.zeros(1 << CELLS_BITS, np.int64)}
-        return {"hash": np.zeros(0, np.uint64), "count": np.zeros(0, np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros(1 << CELLS_BITS, np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: CountTable, batch: RawBatch) -> CountTable:
         return self.take(state, *self.wanted.read(batch)[1:])
 
-    def take(self, state: State, labels: NDArray[np.uint8], hashes: NDArray[np.uint64]) -> State:
+    def take(self, state: CountTable, labels: NDArray[np.uint8], hashes: NDArray[np.uint64]) -> CountTable:
         """The state with rows of these label states (n,) and hashes (n,)."""
-        hashes = hashes[labels != LABELLED_POSITIVE]
-        cell = (hashes >> np.uint64(64 - CELLS_BITS)).astype(np.int64)
-        if self.crowded is None:
-            state["cells"] += np.bincount(cell, minlength=1 << CELLS_BITS)
-            return state
-        inside, count = np.unique(hashes[np.isin(cell, self.crowded)], return_counts=True)
-        return self.merge(state, {"hash": inside, "count": count})
+        cells = state.counts
+        cells += np.bincount(_cell(hashes[labels != LABELLED_POSITIVE]), minlength=len(cells))
+        return state
 
-    def merge(self, left: State, right: State) -> State:
-        if self.crowded is None:
-            return {"cells": left["cells"] + right["cells"]}
-        hashes, position = np.unique(np.concatenate([left["hash"], right["hash"]]), return_inverse=True)
+
+@dataclass(frozen=True)
+class HashCounts:
+    """Rows per ``hash`` (U,) sorted."""
+
+    hash: NDArray[np.uint64]
+    count: NDArray[np.int64]
+
+    def merge(self, other: HashCounts) -> HashCounts:
+        hashes, position = np.unique(np.concatenate([self.hash, other.hash]), return_inverse=True)
         count = np.zeros(len(hashes), np.int64)
-        np.add.at(count, position, np.concatenate([left["count"], right["count"]]))
-        return {"hash": hashes, "count": count}
+        np.add.at(count, position, np.concatenate([self.count, other.count]))
+        return HashCounts(hashes, count)
 
 
-def heavy_hashes(state: State, least: float) -> NDArray[np.uint64]:
-    """Hashes of rows that occur at least ``least`` times, from a state of exact counts."""
-    heavy: NDArray[np.uint64] = state["hash"][state["count"] >= least]
-    return heavy
+@dataclass(frozen=True)
+class HeavyKernel:
+    """Rows that are not labelled positive, per hash, in ``crowded`` cells of ``HashCellKernel``."""
+
+    wanted: Wanted
+    crowded: NDArray[np.int64]
+
+    def start(self) -> HashCounts:
+        return HashCounts(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+
+    def add(self, state: HashCounts, batch: RawBatch) -> HashCounts:
+        _, labels, hashes = self.wanted.read(batch)
+        hashes = hashes[labels != LABELLED_POSITIVE]
+        return state.merge(HashCounts(*np.unique(hashes[np.isin(_cell(hashes), self.crowded)], return_counts=True)))
+
+
+def _cell(hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+    return (hashes >> np.uint64(64 - CELLS_BITS)).astype(np.int64)
+
+
+def heavy_hashes(state: HashCounts, least: float) -> NDArray[np.uint64]:
+    """Hashes of rows that occur at least ``least`` times."""
+    return state.hash[state.count >= least]
+
+
+@dataclass(frozen=True)
+class SampledRows:
+    """Different rows (U, D) in order of their ``hash`` (U,), their label states (U,), and how often each occurs."""
+
+    hash: NDArray[np.uint64]
+    rows: NDArray[np.float64]
+    label: NDArray[np.uint8]
+    count: NDArray[np.int64]
+
+    def merge(self, other: SampledRows) -> SampledRows:
+        both = np.concatenate([self.hash, other.hash])
+        hashes, first, position = np.unique(both, return_index=True, return_inverse=True)
+        count = np.zeros(len(hashes), np.int64)
+        np.add.at(count, position, np.concatenate([self.count, other.count]))
+        rows, label = np.concatenate([self.rows, other.rows]), np.concatenate([self.label, other.label])
+        return SampledRows(hashes, rows[first], label[first], count)
 
 
 @dataclass(frozen=True)
@@ -119,32 +160,31 @@ class SampleKernel:
     heavy: NDArray[np.uint64]
     labelled: int = ALL
 
-    def start(self) -> State:
-        return {
-            "hash": np.zeros(0, np.uint64),
-            "rows": np.zeros((0, self.wanted.width)),
-            "label": np.zeros(0, np.uint8),
-            "count": np.zeros(0, np.int64),
-        }
+    def start(self) -> SampledRows:
+        empty = np.zeros((0, self.wanted.width))
+        return SampledRows(np.zeros(0, np.uint64), empty, np.zeros(0, np.uint8), np.zeros(0, np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: SampledRows, batch: RawBatch) -> SampledRows:
         return self.take(state, *self.wanted.read(batch))
 
     def take(
-        self, state: State, X: NDArray[np.float64], labels: NDArray[np.uint8], hashes: NDArray[np.uint64]
-    ) -> State:
+        self, state: SampledRows, X: NDArray[np.float64], labels: NDArray[np.uint8], hashes: NDArray[np.uint64]
+    ) -> SampledRows:
         """The state with rows X (n, D), of which few are kept."""
         limit = np.where(labels == LABELLED_POSITIVE, np.uint64(self.labelled), np.uint64(self.threshold))
         keep = (hashes <= limit) | np.isin(hashes, self.heavy)
-        kept = {"hash": hashes[keep], "rows": X[keep], "label": labels[keep], "count": np.ones(keep.sum(), np.int64)}
-        return self.merge(state, kept)
+        return state.merge(SampledRows(hashes[keep], X[keep], labels[keep], np.ones(int(keep.sum()), np.int64)))
 
-    def merge(self, left: State, right: State) -> State:
-        both = {name: np.concatenate([left[name], right[name]]) for name in ("hash", "rows", "label", "count")}
-        hashes, first, position = np.unique(both["hash"], return_index=True, return_inverse=True)
-        count = np.zeros(len(hashes), np.int64)
-        np.add.at(count, position, both["count"])
-        return {"hash": hashes, "rows": both["rows"][first], "label": both["label"][first], "count": count}
+
+@dataclass(frozen=True)
+class FirstSample:
+    """A sample, and rows by the leading bits of their hash."""
+
+    sample: SampledRows
+    cells: CountTable
+
+    def merge(self, other: FirstSample) -> FirstSample:
+        return FirstSample(self.sample.merge(other.sample), self.cells.merge(other.cells))
 
 
 @dataclass(frozen=True)
@@ -154,21 +194,24 @@ class FirstSampleKernel:
     sample: SampleKernel
 
     @property
-    def _heavy(self) -> HeavyKernel:
-        return HeavyKernel(self.sample.wanted)
+    def _cells(self) -> HashCellKernel:
+        return HashCellKernel(self.sample.wanted)
 
-    def start(self) -> State:
-        return {**self.sample.start(), **self._heavy.start()}
+    def start(self) -> FirstSample:
+        return FirstSample(self.sample.start(), self._cells.start())
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: FirstSample, batch: RawBatch) -> FirstSample:
         X, labels, hashes = self.sample.wanted.read(batch)
-        return {
-            **self.sample.take(state, X, labels, hashes),
-            **self._heavy.take({"cells": state["cells"]}, labels, hashes),
-        }
+        sample = self.sample.take(state.sample, X, labels, hashes)
+        return FirstSample(sample, self._cells.take(state.cells, labels, hashes))
 
-    def merge(self, left: State, right: State) -> State:
-        return {**self.sample.merge(left, right), **self._heavy.merge(left, right)}
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Rows without weights: X (n, D) and ``label`` (n,) states."""
+
+    X: NDArray[np.float64]
+    label: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -186,16 +229,16 @@ class RowSample:
         return positive
 
 
-def read_sample(kernel: SampleKernel, state: State, labelled: int, others: int) -> RowSample:
+def read_sample(kernel: SampleKernel, state: SampledRows, labelled: int, others: int) -> RowSample:
     """The sample, with weights scaled so that labelled rows sum to ``labelled`` and the others to ``others``."""
-    positive = state["label"] == LABELLED_POSITIVE
-    weight = state["count"].astype(np.float64)
-    drawn = ~positive & ~np.isin(state["hash"], kernel.heavy)
+    positive = state.label == LABELLED_POSITIVE
+    weight = state.count.astype(np.float64)
+    drawn = ~positive & ~np.isin(state.hash, kernel.heavy)
     certain = weight[~positive & ~drawn].sum()
     for rows, total in ((drawn, others - certain), (positive, labelled)):
         if rows.any():
             weight[rows] *= total / weight[rows].sum()
-    return RowSample(state["rows"], state["label"], weight)
+    return RowSample(state.rows, state.label, weight)
 
 
 def spread(sample: RowSample, most: int) -> NDArray[np.intp]:

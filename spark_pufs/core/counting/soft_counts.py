@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, level_sums, one_hot
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.counts import CountTable, FeatureKernel, LabelKernel, PairKernel, level_sums, one_hot
 from spark_pufs.types import FULL_GRADE, Block
 
 __all__ = ["SOFT_STATES", "SoftFeatureKernel", "SoftLabelKernel", "SoftPairKernel"]
@@ -23,10 +22,9 @@ class SoftLabelKernel(LabelKernel):
 
     states = SOFT_STATES
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         grade = block.label.astype(np.float32)
-        state["counts"] += level_sums(np.vstack([FULL_GRADE - grade, grade]), block.codes, self.layout)
-        return state
+        return state.merge(CountTable(level_sums(np.vstack([FULL_GRADE - grade, grade]), block.codes, self.layout)))
 
 
 class SoftPairKernel(PairKernel):
@@ -34,9 +32,9 @@ class SoftPairKernel(PairKernel):
 
     states = SOFT_STATES
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         hot = one_hot(block.codes, self.layout)
-        _move(state["counts"], hot @ hot.T, (hot * block.label.astype(np.float32)) @ hot.T)
+        _move(state.counts, hot @ hot.T, (hot * block.label.astype(np.float32)) @ hot.T)
         return state
 
 
@@ -45,11 +43,11 @@ class SoftFeatureKernel(FeatureKernel):
 
     states = SOFT_STATES
 
-    def add(self, state: State, block: Block) -> State:
+    def add(self, state: CountTable, block: Block) -> CountTable:
         groups = one_hot(block.codes[list(self.features)], self.part)
         graded = groups * block.label.astype(np.float32)
         rows, grades = (level_sums(own, block.codes, self.layout) for own in (groups, graded))
-        _move(state["counts"], rows, grades)
+        _move(state.counts, rows, grades)
         return state
 
 

@@ -4,6 +4,9 @@ The measure is a share of rows: at least so many of every hundred would have to 
 distribution into the other (total variation). Where both runs cut the column alike it is exact. Where they did not, it
 is a lower bound: the number of rows below a cut point is known exactly on one side and lies between two numbers on the
 other, and the gap between them (of Kolmogorov's kind) is never more than the share of rows that moved.
+
+Bins of equal frequency also stand for places among all rows of a run, whatever its cut points are: labelled rows that
+were a fifth of the highest fifth and are now a half of it have moved, although no cut point is the same.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, B
 __all__ = ["ColumnCounts", "Drift", "drift_between", "homogeneity"]
 
 Counts = NDArray[np.int64]
+ALIKE = 0.02  # of all rows: bins of two runs that hold the same shares to within this are the same places
 LEAST_EXPECTED = 5.0  # rows of a cell, below which chi-square is no approximation: such levels are pooled
 _STATES = {"unlabelled": UNLABELLED, "labelled": LABELLED_POSITIVE, "negative": LABELLED_NEGATIVE}
 
@@ -93,7 +97,19 @@ def drift_between(before: ColumnCounts, after: ColumnCounts, state: int) -> Drif
         return Drift(*homogeneity(np.stack([left, right])), rows)
     if before.bins.kind == "text":
         return Drift(*homogeneity(_aligned(before.bins, left, after.bins, right)), rows)
-    return _numeric_bound(before.bins, left, after.bins, right)
+    bound = _numeric_bound(before.bins, left, after.bins, right)
+    if state == UNLABELLED or not _same_places(before, after):
+        return bound
+    moved, log_p = homogeneity(np.stack([left, right]))
+    return Drift(max(bound.distance, moved), min(0.0, min(bound.log_p, log_p) + float(np.log(2))), rows)
+
+
+def _same_places(before: ColumnCounts, after: ColumnCounts) -> bool:
+    """Whether each bin holds the same share of all rows in both runs, so that a bin is a place among them."""
+    every = [np.array(one.counts, np.float64).sum(axis=0) for one in (before, after)]
+    if len(every[0]) != len(every[1]) or before.bins.missing != after.bins.missing:
+        return False
+    return bool(np.abs(every[0] / every[0].sum() - every[1] / every[1].sum()).max() <= ALIKE)
 
 
 def homogeneity(counts: Counts) -> tuple[float, float]:

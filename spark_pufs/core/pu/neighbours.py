@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from spark_pufs.core.counting.kernel import State
-
-__all__ = ["blocks_of", "median_reach", "mutual_graph", "nearest", "nearest_block", "squared_distances"]
+__all__ = [
+    "Nearest",
+    "RowBlock",
+    "Searched",
+    "blocks_of",
+    "median_reach",
+    "mutual_graph",
+    "nearest",
+    "nearest_block",
+    "squared_distances",
+]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,16 +31,39 @@ SPARE = 8  # candidates beyond k whose distance is taken again without cancellat
 ROUNDING = 16 * np.finfo(np.float64).eps  # of a distance by a matrix product, per feature and square of a value
 
 
-def blocks_of(rows: int) -> list[State]:
+@dataclass(frozen=True)
+class RowBlock:
+    """Rows ``first`` to below ``last``: a unit of work."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Rows X (n, D) among which the ``k`` nearest are searched."""
+
+    X: Floats
+    k: int
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Indices and squared distances (b, k) of the nearest rows."""
+
+    index: Ints
+    square: Floats
+
+
+def blocks_of(rows: int) -> list[RowBlock]:
     """Blocks of rows as units of work; they depend on the number of rows alone, so any engine sums them alike."""
     size = max(LEAST, -(-rows // UNITS))
-    return [{"first": first, "last": min(first + size, rows)} for first in range(0, rows, size)]
+    return [RowBlock(first, min(first + size, rows)) for first in range(0, rows, size)]
 
 
-def nearest_block(shared: State, unit: State) -> State:
-    """The ``k`` nearest rows of every row of a block: a unit of work."""
-    index, square = nearest(shared["X"], unit["first"], unit["last"], shared["k"])
-    return {"index": index, "square": square}
+def nearest_block(shared: Searched, unit: RowBlock) -> Nearest:
+    """The ``k`` nearest rows of every row of a block."""
+    return Nearest(*nearest(shared.X, unit.first, unit.last, shared.k))
 
 
 def nearest(X: Floats, first: int, last: int, k: int) -> tuple[Ints, Floats]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.counts import CountTable
 from spark_pufs.core.counting.row_sample import Wanted, label_codes
 from spark_pufs.types import LABELLED_POSITIVE, RawBatch
 
@@ -25,24 +25,33 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class DistinctRows:
+    """Different rows (U, D) in order of their ``hash`` (U,), the first ``most``."""
+
+    hash: NDArray[np.uint64]
+    rows: Floats
+    most: int
+
+    def merge(self, other: DistinctRows) -> DistinctRows:
+        hashes, first = np.unique(np.concatenate([self.hash, other.hash]), return_index=True)
+        rows = np.concatenate([self.rows, other.rows])
+        return DistinctRows(hashes[: self.most], rows[first[: self.most]], self.most)
+
+
+@dataclass(frozen=True)
 class PositiveKernel:
     """Distinct rows labelled positive: the ``most`` with the smallest hashes, the same for any partitioning."""
 
     wanted: Wanted
     most: int
 
-    def start(self) -> State:
-        return {"hash": np.zeros(0, np.uint64), "rows": np.zeros((0, self.wanted.width))}
+    def start(self) -> DistinctRows:
+        return DistinctRows(np.zeros(0, np.uint64), np.zeros((0, self.wanted.width)), self.most)
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: DistinctRows, batch: RawBatch) -> DistinctRows:
         X, labels, hashes = self.wanted.read(batch)
         positive = labels == LABELLED_POSITIVE
-        return self.merge(state, {"hash": hashes[positive], "rows": X[positive]})
-
-    def merge(self, left: State, right: State) -> State:
-        hashes, first = np.unique(np.concatenate([left["hash"], right["hash"]]), return_index=True)
-        rows = np.concatenate([left["rows"], right["rows"]])
-        return {"hash": hashes[: self.most], "rows": rows[first[: self.most]]}
+        return state.merge(DistinctRows(hashes[positive], X[positive], self.most))
 
 
 def grids_of(rows: Floats) -> tuple[Floats, ...]:
@@ -70,25 +79,22 @@ class CellKernel:
     def ends(self) -> Ints:
         return np.cumsum([0, *(2 * len(grid) + 2 for grid in self.grids)])
 
-    def start(self) -> State:
-        return {"counts": np.zeros((2, int(self.ends[-1])), np.int64)}
+    def start(self) -> CountTable:
+        return CountTable(np.zeros((2, int(self.ends[-1])), np.int64))
 
-    def add(self, state: State, batch: RawBatch) -> State:
+    def add(self, state: CountTable, batch: RawBatch) -> CountTable:
         positive = (label_codes(batch, self.states) == LABELLED_POSITIVE).astype(np.int64)
         ends = self.ends
         for position, column in enumerate(self.columns):
             cells = _cells(batch.numeric[:, column], self.grids[position])
             width = int(ends[position + 1] - ends[position])
             counts = np.bincount(positive * width + cells, minlength=2 * width).reshape(2, width)
-            state["counts"][:, ends[position] : ends[position + 1]] += counts
+            state.counts[:, ends[position] : ends[position + 1]] += counts
         return state
 
-    def merge(self, left: State, right: State) -> State:
-        return {"counts": left["counts"] + right["counts"]}
-
-    def aucs(self, state: State) -> tuple[Floats, Floats]:
+    def aucs(self, state: CountTable) -> tuple[Floats, Floats]:
         """AUC (D,) of every feature and its standard error (D,)."""
-        parts = np.split(state["counts"], self.ends[1:-1], axis=1)
+        parts = np.split(state.counts, self.ends[1:-1], axis=1)
         auc, error = zip(*(cell_auc(part[1], part[0]) for part in parts), strict=True)
         return np.array(auc), np.array(error)
 

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from spark_pufs.core.counting.kernel import State
-from spark_pufs.core.pu.neighbours import CHUNK_BYTES, squared_distances
+from spark_pufs.core.pu.neighbours import CHUNK_BYTES, RowBlock, squared_distances
 
 __all__ = [
     "Links",
@@ -72,27 +71,44 @@ class Solution:
     settled: bool
 
 
-def laplacian_block(shared: State, unit: State) -> State:
-    """A block's share of X'LX (D, D), and the log of each row's mean similarity to the labelled rows: a unit of work.
+@dataclass(frozen=True)
+class TiedRows:
+    """X (n, D); the normalised similarities D^-1/2 S D^-1/2 as the arrays of a sparse matrix, ``data``, ``indices``,
+    ``indptr``; ``positive`` the labelled rows; ``theta``."""
 
-    ``shared``: X (n, D); the normalised similarities D^-1/2 S D^-1/2 as the arrays of a sparse matrix, ``data``,
-    ``indices``, ``indptr``; ``positive`` the labelled rows; ``theta``. A row without neighbours has no part in L.
-    """
-    X, first, last = shared["X"], unit["first"], unit["last"]
-    own, ends = X[first:last], shared["indptr"][first : last + 1]
+    X: Floats
+    positive: NDArray[np.intp]
+    theta: float
+    data: Floats
+    indices: NDArray[np.integer]
+    indptr: NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class LaplacianPart:
+    """A block's share of X'LX (D, D), and the log of each row's mean ``similarity`` (b,) to the labelled rows."""
+
+    product: Floats
+    similarity: Floats
+
+
+def laplacian_block(shared: TiedRows, unit: RowBlock) -> LaplacianPart:
+    """What one block of rows adds. A row without neighbours has no part in L."""
+    X, first, last = shared.X, unit.first, unit.last
+    own, ends = X[first:last], shared.indptr[first : last + 1]
     edges = slice(ends[0], ends[-1])
     # The sum over edges as a product: rows of the block, weighted, against the rows they are tied to.
     source = np.repeat(np.arange(last - first), np.diff(ends))
-    tied = (own[source] * shared["data"][edges, None]).T @ X[shared["indices"][edges]]
+    tied = (own[source] * shared.data[edges, None]).T @ X[shared.indices[edges]]
     connected = own[np.diff(ends) > 0]
-    return {"product": connected.T @ connected - tied, "similarity": _similarity(own, X[shared["positive"]], shared)}
+    return LaplacianPart(connected.T @ connected - tied, _similarity(own, X[shared.positive], shared.theta))
 
 
-def _similarity(rows: Floats, positive: Floats, shared: State) -> Floats:
+def _similarity(rows: Floats, positive: Floats, theta: float) -> Floats:
     """log of eq. 3 (b,) without the cut at k neighbours, under which nearly all rows would tie at 0."""
     size = max(1, CHUNK_BYTES // (8 * len(positive)))
     parts = [
-        logsumexp(-squared_distances(rows[start : start + size], positive) / shared["theta"] ** 2, axis=1)
+        logsumexp(-squared_distances(rows[start : start + size], positive) / theta**2, axis=1)
         for start in range(0, len(rows), size)
     ]
     similarity: Floats = np.concatenate(parts) - np.log(len(positive))

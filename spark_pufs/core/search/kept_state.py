@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["state_array", "whole_number"]
+__all__ = ["State", "decode", "encode", "state_array", "whole_number"]
+
+State = dict[str, Any]  # arrays, and plain values that JSON holds
+
+_JSON = "json:"
 
 
 def state_array(state: Mapping[str, Any], name: str, kind: Any, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
@@ -37,3 +43,32 @@ def whole_number(state: Mapping[str, Any], name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError(f"'{name}' is no whole number")
     return value
+
+
+def encode(state: State) -> bytes:
+    """A state as bytes, without pickle.
+
+    >>> state = decode(encode({"n": np.arange(3), "names": {"a": 1, "b": None}}))
+    >>> state["n"].tolist(), state["names"]
+    ([0, 1, 2], {'a': 1, 'b': None})
+    """
+    parts: dict[str, Any] = {}
+    for name, value in state.items():
+        if isinstance(value, np.ndarray):
+            if value.dtype.hasobject:  # numpy would pickle it
+                raise ValueError(f"'{name}' holds Python objects")
+            parts[name] = value
+        else:
+            parts[_JSON + name] = np.frombuffer(json.dumps(value).encode(), np.uint8)
+    file = io.BytesIO()
+    np.savez(file, **parts)
+    return file.getvalue()
+
+
+def decode(data: bytes) -> State:
+    """The state behind ``encode``."""
+    with np.load(io.BytesIO(data), allow_pickle=False) as parts:
+        return {
+            name.removeprefix(_JSON): json.loads(array.tobytes()) if name.startswith(_JSON) else array
+            for name, array in parts.items()
+        }

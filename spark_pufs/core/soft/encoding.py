@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from spark_pufs.core.counting.bins import code_numeric
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.types import Bins, Layout
 
 __all__ = ["FINE", "Encoding", "fine_bins", "fine_codes", "grouped"]
@@ -104,17 +103,6 @@ class Encoding:
             sizes.append(int(own[-1]) + 1)
             first += sizes[-1]
         return cls(layout, score, named, group, Layout(tuple(sizes)))
-
-    def as_state(self) -> State:
-        """Arrays alone, to travel with rows."""
-        levels = {"levels": np.array(self.layout.levels), "coarse": np.array(self.coarse.levels)}
-        return levels | {"score": self.score, "named": self.named, "group": self.group}
-
-    @classmethod
-    def from_state(cls, state: State) -> Encoding:
-        """What ``as_state`` gave."""
-        layouts = [Layout(tuple(map(int, state[name]))) for name in ("levels", "coarse")]
-        return cls(layouts[0], state["score"], state["named"], state["group"], layouts[1])
 
     def of_features(self, features: NDArray[np.intp]) -> Encoding:
         """The encoding of some features, in this order; one may stand more than once."""

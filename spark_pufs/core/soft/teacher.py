@@ -11,7 +11,7 @@ Trees travel as arrays too. A row's score is a sum in a fixed order: the same bi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from spark_pufs.core.counting.counts import level_sums
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.trees import grown
@@ -102,15 +101,6 @@ class FoldModels:
     def scores(self, codes: Codes, layout: Layout) -> Floats:
         """What each member says (3, n) of codes (D, n)."""
         return np.vstack([additive_scores(self.tables, codes, layout), self.forest.scores(codes)])
-
-    def as_state(self) -> State:
-        """Arrays alone, to travel between tasks."""
-        return {"tables": self.tables, **vars(self.forest)}
-
-    @classmethod
-    def from_state(cls, state: State) -> FoldModels:
-        """What ``as_state`` gave."""
-        return cls(state["tables"], Forest(**{one.name: state[one.name] for one in fields(Forest)}))
 
 
 def additive_scores(tables: Floats, codes: Codes, layout: Layout) -> Floats:

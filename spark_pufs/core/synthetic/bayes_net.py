@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 
 __all__ = ["Network", "Node", "marginal", "markov_blanket", "parse_bif", "read_bif", "sample", "targets"]
 
@@ -110,7 +111,7 @@ def read_bif(data: bytes) -> Network:
     try:
         text = (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
     except (EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise OSError(f"damaged: {error}") from error
+        raise OSError(f"damaged: {gist(error)}") from error
     return parse_bif(text)
 
 
@@ -225,7 +226,9 @@ def _table(
         if flat := _TABLE.search(body):
             table[...] = np.array(_words(flat[1]), float).reshape(table.shape)
     except (KeyError, ValueError) as error:
-        raise _fault(f"probability of {name!r}", f"unreadable row ({error})", "Check states and numbers.") from None
+        raise _fault(
+            f"probability of {name!r}", f"unreadable row ({gist(error)})", "Check states and numbers."
+        ) from None
     totals = table.sum(axis=-1, keepdims=True)
     if not bool(np.all((np.abs(totals - 1) < 0.01) & (table >= 0).all(axis=-1, keepdims=True))):
         raise _fault(f"probability of {name!r}", "a row is missing or does not sum to 1", "Check its numbers.")

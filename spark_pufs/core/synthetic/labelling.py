@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.synthetic.row_blocks import row_keys
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
@@ -119,23 +118,32 @@ class SAR:
 
 
 @dataclass(frozen=True)
+class KeptKeys:
+    """The ``most`` smallest ``keys``, sorted, of ``seen`` ones."""
+
+    keys: Keys
+    seen: int
+    most: int
+
+    def merge(self, other: KeptKeys) -> KeptKeys:
+        keys = np.sort(np.concatenate([self.keys, other.keys]))[: self.most]
+        return KeptKeys(keys, self.seen + other.seen, self.most)
+
+
+@dataclass(frozen=True)
 class SmallestKeys:
     """A pass over keys of positives that keeps the ``count`` smallest: one number per label wanted."""
 
     count: int
 
-    def start(self) -> State:
-        return {"keys": np.zeros(0, np.uint64), "seen": np.zeros(1, np.int64)}
+    def start(self) -> KeptKeys:
+        return KeptKeys(np.zeros(0, np.uint64), 0, self.count)
 
-    def add(self, state: State, batch: Keys) -> State:
-        return self.merge(state, {"keys": batch, "seen": np.array([len(batch)], np.int64)})
-
-    def merge(self, left: State, right: State) -> State:
-        keys = np.sort(np.concatenate([left["keys"], right["keys"]]))[: self.count]
-        return {"keys": keys, "seen": left["seen"] + right["seen"]}
+    def add(self, state: KeptKeys, batch: Keys) -> KeptKeys:
+        return state.merge(KeptKeys(batch, len(batch), self.count))
 
 
-def counted(state: State, count: int) -> Counted:
+def counted(state: KeptKeys, count: int) -> Counted:
     """The mechanism that labels exactly ``count`` positives, from a state of ``SmallestKeys``.
 
     >>> kernel, rows = SmallestKeys(3), np.arange(10)
@@ -143,11 +151,11 @@ def counted(state: State, count: int) -> Counted:
     >>> int(draw_labels(mechanism, rows, np.ones(10, bool), seed=5).sum())
     3
     """
-    found = int(state["seen"][0])
+    found = state.seen
     if not 0 < count <= found:
         fault = Fault("Option 'count'", f"{count} positives are to be labelled, there are {found}", "Ask for fewer.")
         raise (DataError if count > found else ConfigError)(fault)
-    return Counted(int(state["keys"][count - 1]))
+    return Counted(int(state.keys[count - 1]))
 
 
 def _uniform(keys: Keys) -> Floats:

@@ -28,24 +28,23 @@ from spark_pufs.core.clusters.mixture import (
     make_sample,
 )
 from spark_pufs.core.clusters.objective import positive_clusters, recall_precision
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.contrast_search import ContrastSearch
-from spark_pufs.core.search.kept_state import state_array, whole_number
+from spark_pufs.core.search.kept_state import State, state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
+from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, some_column_tells, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 from spark_pufs.table.numbers import text_numbers
-from spark_pufs.values import gist
 
 __all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
 
@@ -300,7 +299,7 @@ def count_clusters(
     plan = task.table.plan
     # A source of the chosen columns alone: of a wide table the others need not be read.
     source = task.engine.source(model.numeric, tuple(text), plan.schema.label)
-    counts = source.scan(VerdictKernel(model, plan.states), "verdict")["counts"]
+    counts = source.scan(VerdictKernel(model, plan.states), "verdict").counts
     positive = positive_clusters(counts[1:], counts[:1])[0]
     clusters = tuple(
         Cluster(int(size), int(labelled), bool(flag))

@@ -11,19 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.classifier import CLASSIFIERS, classifier_named
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.core.evidence.label_rate import PER_FOLD, estimate_rho
 from spark_pufs.core.evidence.pu_scores import Counts, score_counts
 from spark_pufs.core.evidence.stability import nogueira
+from spark_pufs.core.records import written
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import Standing, Standings
-from spark_pufs.findings.plain import written
 from spark_pufs.request import is_whole, options_read
 from spark_pufs.selectors.base import Task
-from spark_pufs.selectors.evidence.trial import TrialSample, run_trials, trial_sample
-from spark_pufs.types import LABELLED_POSITIVE, Json
+from spark_pufs.selectors.evidence.trial import Trial, TrialResult, TrialRows, TrialSample, run_trials, trial_sample
+from spark_pufs.types import Json
 from spark_pufs.values import plain, shown
 
 __all__ = [
@@ -149,20 +148,11 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Evalu
         raise TooFewLabels(Fault("Comparison", found, fix))
     rho = _rho(task, sample)
     classifier = classifier_named(protocol.classifier)
-    shared: State = {"classifier": classifier, "share": _share(sample, rho)}
+    share = _share(sample, rho)
     k, budget = _bounds(task)
     folds = [(repeat, fold) for repeat in range(protocol.repeats) for fold in range(protocol.folds)]
-    units: list[State] = [
-        {
-            "method": c.method,
-            "options": dict(c.options),
-            "k": k,
-            "budget": budget,
-            "repeat": r,
-            "fold": f,
-            "redrawn": c.redrawn,
-            **shared,
-        }
+    units = [
+        Trial(c.method, c.options, k, budget, r, f, redrawn=c.redrawn, classifier=classifier, share=share)
         for c in candidates
         for r, f in folds
     ]
@@ -173,14 +163,14 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Evalu
     standings = [
         _standing(candidate, found, costs, protocol, rho) for candidate, found in zip(candidates, trials, strict=True)
     ]
-    complete = {c.name: t for c, t in zip(candidates, trials, strict=True) if not any("failed" in x for x in t)}
+    complete = {c.name: t for c, t in zip(candidates, trials, strict=True) if all(x.failed is None for x in t)}
     return Comparison(
         tuple(sorted(standings, key=lambda one: -one.auc if math.isfinite(one.auc) else math.inf)),
         _protocol_text(protocol, sample, classifier, rho, k, budget),
         rho,
         protocol.folds,
-        {name: tuple(float(x["auc"]) for x in found) for name, found in complete.items()},
-        {name: tuple(x["check"] for x in found if "check" in x) for name, found in complete.items()},
+        {name: tuple(x.judged.auc for x in found) for name, found in complete.items()},
+        {name: tuple(x.check for x in found if x.check is not None) for name, found in complete.items()},
     )
 
 
@@ -194,40 +184,57 @@ def _bounds(task: Task) -> tuple[int | None, float | None]:
 
 def _rho(task: Task, sample: TrialSample) -> float:
     """The labelled share of all positives: from the user's prior, or as Elkan and Noto estimate it."""
-    positive = sample.state["label"] == LABELLED_POSITIVE
-    least = float(positive.mean())
+    least = float(sample.rows.positive.mean())
     prior = task.request.prior
     if prior is not None:
         middle = prior if isinstance(prior, int | float) else sum(prior) / 2
         labels = task.table.plan.labels
         return min(max(labels.positive / (middle * task.table.rows), least), 1.0)
-    found = task.engine.each(_estimated_rho, sample.state, [{}])[0]
-    return max(float(found["rho"]), least)
+    found = task.engine.each(_estimated_rho, sample.rows, [Draws(2)], LabelRate)[0]
+    return max(found.rho, least)
 
 
-def _estimated_rho(shared: State, unit: State) -> State:
-    X = np.where(np.isfinite(shared["X"]), shared["X"], 0.0)
+@dataclass(frozen=True)
+class Draws:
+    """How often folds are drawn anew."""
+
+    draws: int
+
+
+@dataclass(frozen=True)
+class LabelRate:
+    """The labelled share of all positives."""
+
+    rho: float
+
+
+def _estimated_rho(shared: TrialRows, unit: Draws) -> LabelRate:
+    X = np.where(np.isfinite(shared.X), shared.X, 0.0)
     X = np.ldexp(X, -np.frexp(np.abs(X).max(axis=0))[1])  # squares of huge values would overflow
-    positive = shared["label"] == LABELLED_POSITIVE
-    folds = min(5, int(positive.sum()) // PER_FOLD)
-    found = estimate_rho(X, positive, np.random.default_rng([shared["seed"], 6]), folds=folds, draws=2)
-    return {"rho": min(max(found.rho, found.floor), 1.0)}
+    folds = min(5, int(shared.positive.sum()) // PER_FOLD)
+    rng = np.random.default_rng([shared.request.seed, 6])
+    found = estimate_rho(X, shared.positive, rng, folds=folds, draws=unit.draws)
+    return LabelRate(min(max(found.rho, found.floor), 1.0))
 
 
 def _share(sample: TrialSample, rho: float) -> float:
     """Rows to call positive: as many as there are positives by rho, at most half."""
-    return min(float((sample.state["label"] == LABELLED_POSITIVE).mean()) / rho, 0.5)
+    return min(float(sample.rows.positive.mean()) / rho, 0.5)
 
 
 def _standing(
-    candidate: Candidate, trials: list[State], costs: NDArray[np.float64], protocol: EvaluationProtocol, rho: float
+    candidate: Candidate,
+    trials: list[TrialResult],
+    costs: NDArray[np.float64],
+    protocol: EvaluationProtocol,
+    rho: float,
 ) -> Standing:
-    failed = [trial["failed"] for trial in trials if "failed" in trial]
+    failed = [trial.failed for trial in trials if trial.failed is not None]
     if failed:
         nothing = (math.nan, math.nan, None, None, math.nan, math.nan, math.nan, None)
         return Standing(candidate.name, *nothing, f"failed in {len(failed)} of {len(trials)} trials: {failed[0]}")
-    masks = np.stack([trial["mask"] for trial in trials])
-    aucs = [trial["auc"] for trial in trials]
+    masks = np.stack([trial.mask for trial in trials])
+    aucs = [trial.judged.auc for trial in trials]
     f1, f1_error = _f1(trials, protocol, rho)
     steady = nogueira(masks)[0]
     return Standing(
@@ -238,15 +245,17 @@ def _standing(
         f1_error,
         float(masks.sum(axis=1).mean()),
         float((masks @ costs).mean()),
-        float(np.mean([trial["seconds"] for trial in trials])),
+        float(np.mean([trial.seconds for trial in trials])),
         None if math.isnan(steady) else steady,
         "",
     )
 
 
-def _f1(trials: list[State], protocol: EvaluationProtocol, rho: float) -> tuple[float, float]:
+def _f1(trials: list[TrialResult], protocol: EvaluationProtocol, rho: float) -> tuple[float, float]:
     """PU-F1 of each repeat's pooled folds, averaged; the error is that of one repeat: it has all labels there are."""
-    pooled = np.array([trial["counts"] for trial in trials]).reshape(protocol.repeats, protocol.folds, 4).sum(axis=1)
+    pooled = (
+        np.array([trial.judged.counts for trial in trials]).reshape(protocol.repeats, protocol.folds, 4).sum(axis=1)
+    )
     found = [score_counts(Counts(*map(int, n)), max(rho, n[2] / n[0])).f for n in pooled]
     return float(np.mean([one.value for one in found])), float(np.mean([one.error for one in found]))
 

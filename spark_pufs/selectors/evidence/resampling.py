@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import Stability, stability
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings.parts import StabilitySummary
 from spark_pufs.selectors.base import Task
-from spark_pufs.selectors.evidence.trial import run_trials, trial_sample
+from spark_pufs.selectors.evidence.trial import Trial, run_trials, trial_sample
 
 __all__ = ["resampled", "stability_summary"]
 
@@ -24,19 +23,14 @@ def resampled(task: Task, runs: int, rows: int = ROWS) -> tuple[Stability, tuple
     """
     sample = trial_sample(task, rows)
     request = task.request
-    unit = {
-        "method": request.method,
-        "options": dict(request.options),
-        "k": None if request.k is None else task.limits.k,
-        "budget": request.budget,
-    }
-    units: list[State] = [{**unit, "draw": draw} for draw in range(runs)]
+    k = None if request.k is None else task.limits.k
+    units = [Trial(request.method, request.options, k, request.budget, draw=draw) for draw in range(runs)]
     task.note(f"{runs} selections on halves of {sample.note}")
     found = run_trials(task, sample, units)
-    failed = [trial["failed"] for trial in found if "failed" in trial]
+    failed = [trial.failed for trial in found if trial.failed is not None]
     if failed:
         raise DataError(Fault("Stability", f"{len(failed)} of {runs} runs failed: {failed[0]}", "Label more rows."))
-    return stability(np.stack([trial["mask"] for trial in found])), sample.names
+    return stability(np.stack([trial.mask for trial in found])), sample.names
 
 
 def stability_summary(found: Stability, names: tuple[str, ...]) -> StabilitySummary:

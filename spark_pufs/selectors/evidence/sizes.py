@@ -13,7 +13,7 @@ from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.findings.parts import SizeCurve, SizePoint
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.evidence.comparison import LEAST_LABELS, EvaluationProtocol
-from spark_pufs.selectors.evidence.trial import run_trials, trial_sample
+from spark_pufs.selectors.evidence.trial import Trial, run_trials, trial_sample
 
 __all__ = ["propose_size", "sized", "smallest_good", "trial_sizes"]
 
@@ -41,18 +41,17 @@ def propose_size(task: Task, protocol: EvaluationProtocol) -> SizeCurve | None:
     if sample.positives < folds:  # copies of a labelled row share a fold
         return None
     sizes = trial_sizes(task)
-    unit = {
-        "method": task.request.method,
-        "options": dict(task.request.options),
-        "costs": sample.costs,
-        "cap": min(task.limits.budget, float(task.limits.costs.sum())),
-        "classifier": classifier_named(protocol.classifier),
-        "share": 0.5,
-        "sizes": sizes,
-    }
-    folded = [{**unit, "repeat": r, "fold": f} for r in range(protocol.repeats) for f in range(folds)]
+    unit = Trial(
+        task.request.method,
+        task.request.options,
+        classifier=classifier_named(protocol.classifier),
+        sizes=tuple(sizes),
+        costs=sample.costs,
+        cap=min(task.limits.budget, float(task.limits.costs.sum())),
+    )
+    folded = [replace(unit, repeat=r, fold=f) for r in range(protocol.repeats) for f in range(folds)]
     task.note(f"judging {len(sizes)} sizes in {len(folded)} trials on {sample.note}")
-    found = [trial["curve"] for trial in run_trials(task, sample, folded) if "failed" not in trial]
+    found = [trial.curve for trial in run_trials(task, sample, folded) if trial.failed is None]
     if len(found) < 2:
         return None
     return smallest_good(sizes, np.array(found), folds, len(task.limits.must))

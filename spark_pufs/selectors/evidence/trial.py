@@ -7,17 +7,16 @@ part in the selection, neither their values nor their labels.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
 from spark_pufs.core.evidence.classifier import held_out_scores
 from spark_pufs.core.evidence.folds import half_of_each, pu_folds
@@ -31,113 +30,190 @@ from spark_pufs.selectors.by_score import first_within
 from spark_pufs.selectors.sampling import raw_sample, taken
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.pu_table import inspect
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, LabelRule
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Json, LabelRule
 
-__all__ = ["ALL", "TrialSample", "run_trial", "run_trials", "trial_sample"]
+__all__ = [
+    "ALL",
+    "Held",
+    "Trial",
+    "TrialResult",
+    "TrialRows",
+    "TrialSample",
+    "run_trial",
+    "run_trials",
+    "trial_sample",
+]
 
 ALL = "all"  # no selection: every feature
 OTHER = "(other)"
 # Few labelled rows are the rule here, and deep trees on forty of them judge one selection by .11 apart from split to
 # split, shallow ones by .02 (docs/results/published_tables.md).
 DEPTH = 3
-# Fields of a request that the sample or the unit of a trial decides; a new field is taken over unless it is named here.
-DECIDED = ("label", "method", "include", "exclude", "keep", "categorical", "k", "propose_k", "budget", "stability",
-           "options")  # fmt: skip
 Ints = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class TrialSample:
-    """The sample as a state to share, the names and costs of its columns, and what it is, for the user."""
+class TrialRows:
+    """What trials share: X (n, D), numeric features first, then the codes of text features; ``label`` (n,) states;
+    ``group`` (n,), equal for equal rows; ``folds`` (repeats, n); the text behind each code; and the ``request``, in
+    terms of these columns."""
 
-    state: State
+    X: NDArray[np.float64]
+    label: NDArray[np.uint8]
+    group: Ints
+    folds: NDArray[np.integer]
     names: tuple[str, ...]
-    costs: list[float]
+    levels: Mapping[str, tuple[str | None, ...]]
+    request: Request
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        return np.asarray(self.label == LABELLED_POSITIVE)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A unit of work: a method on the rows outside ``fold`` of ``repeat``, or on the ``draw``-th half of the rows.
+
+    ``redrawn``: deal labels out anew first. The ``classifier`` judges, calling a ``share`` of rows positive; ``sizes``:
+    judge the first so many features too, that ``cap`` on the sum of ``costs`` (D,) pays for.
+    """
+
+    method: str
+    options: Mapping[str, Json] = field(default_factory=dict)
+    k: int | None = None
+    budget: float | None = None
+    repeat: int = 0
+    fold: int = 0
+    draw: int | None = None
+    redrawn: bool = False
+    classifier: str = ""
+    share: float = 0.5
+    sizes: tuple[int, ...] = ()
+    costs: tuple[float, ...] = ()
+    cap: float = math.inf
+
+
+@dataclass(frozen=True)
+class Held:
+    """PU-AUC on the held-out rows; and rows, rows called positive, labelled rows, and those that are both."""
+
+    auc: float
+    counts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TrialResult:
+    """The features chosen, as ``mask`` (D,), and their scores on the held-out rows; or why it ``failed``.
+
+    ``check``: what the method said of clusters. ``curve``: PU-AUC of each of the trial's sizes.
+    """
+
+    mask: NDArray[np.bool_]
+    seconds: float = 0.0
+    check: str | None = None
+    held: Held | None = None
+    curve: tuple[float, ...] = ()
+    failed: str | None = None
+
+    @property
+    def judged(self) -> Held:
+        """The scores of a trial that held rows out."""
+        if self.held is None:
+            raise ValueError("the trial held no rows out")
+        return self.held
+
+
+@dataclass(frozen=True)
+class TrialSample:
+    """The rows that trials share, the costs of their columns, and what they are, for the user."""
+
+    rows: TrialRows
+    costs: tuple[float, ...]
     note: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.rows.names
 
     @property
     def positives(self) -> int:
         """Different labelled rows: what can be held out."""
-        label, group = self.state["label"], self.state["group"]
-        return len(np.unique(group[label == LABELLED_POSITIVE]))
+        return len(np.unique(self.rows.group[self.rows.positive]))
 
 
 def trial_sample(task: Task, most: int, folds: int = 2, repeats: int = 1) -> TrialSample:
-    """At most ``most`` rows with their folds, and the request in plain values."""
+    """At most ``most`` rows with their folds."""
     sample = raw_sample(task, most)
     rows = spread(sample, most)
     label, group = sample.label[rows], rows
     rng = np.random.default_rng([task.request.seed, 4])
     names, levels = _columns(task)
-    state = {
-        "X": sample.X[rows],
-        "label": label,
-        "group": group,
-        "folds": np.stack([pu_folds(label, group, folds, rng) for _ in range(repeats)]),
-        "names": names,
-        "levels": levels,
-        "request": _plain(task.request),
-        "seed": task.request.seed,
-    }
+    shared = TrialRows(
+        sample.X[rows],
+        label,
+        group,
+        np.stack([pu_folds(label, group, folds, rng) for _ in range(repeats)]),
+        names,
+        levels,
+        _of_columns(task.request, names),
+    )
     cost = dict(zip(task.table.names, task.limits.costs.tolist(), strict=True))
-    return TrialSample(state, tuple(names), [cost[name] for name in names], taken(len(rows), task))
+    return TrialSample(shared, tuple(cost[name] for name in names), taken(len(rows), task))
 
 
-def _columns(task: Task) -> tuple[list[str], dict[str, list[str | None]]]:
+def _columns(task: Task) -> tuple[tuple[str, ...], dict[str, tuple[str | None, ...]]]:
     """Numeric features first, then text features, with the text behind each of their codes."""
     text = {b.name: _levels(b) for b in task.table.bins if b.kind == "text"}
-    return [name for name in task.table.names if name not in text] + list(text), text
+    return (*(name for name in task.table.names if name not in text), *text), text
 
 
-def _levels(bins: Bins) -> list[str | None]:
-    return [*bins.categories, *([OTHER] if bins.pooled else []), *([None] if bins.missing else [])]
+def _levels(bins: Bins) -> tuple[str | None, ...]:
+    return (*bins.categories, *([OTHER] if bins.pooled else []), *([None] if bins.missing else []))
 
 
-def _plain(request: Request) -> dict[str, Any]:
-    """What a trial takes over from the request: all that it does not decide itself."""
-    return {name: value for name, value in request.as_dict().items() if name not in DECIDED}
+def _of_columns(request: Request, names: Sequence[str]) -> Request:
+    """The request of trials: all of these columns are features, and the label is one of our own."""
+    rule = LabelRule(free_name("label", names), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
+    return replace(
+        request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), propose_k=False, stability=0
+    )
 
 
-def run_trials(task: Task, sample: TrialSample, units: Sequence[State]) -> list[State]:
+def run_trials(task: Task, sample: TrialSample, units: Sequence[Trial]) -> list[TrialResult]:
     """What ``run_trial`` says of each unit, as parallel work of the engine."""
-    return task.engine.each(partial(run_trial, task.in_process), sample.state, units)
+    return task.engine.each(partial(run_trial, task.in_process), sample.rows, units, TrialResult)
 
 
-def run_trial(in_process: InProcess, shared: State, unit: State) -> State:
-    """The features chosen, as ``mask`` (D,), and their scores on the held-out rows; or why it ``failed``.
-
-    ``unit``: method, options, k or budget; repeat and fold to hold out, or the number of a ``draw`` of half the rows;
-    classifier; ``redrawn``: deal labels out anew first; ``share`` of rows to call positive; ``sizes``: judge the first
-    so many features too.
-    """
+def run_trial(in_process: InProcess, shared: TrialRows, unit: Trial) -> TrialResult:
+    """Select on some of the rows, judge on the others where some are held out."""
     train, test = _split(shared, unit)
-    if unit.get("redrawn"):
-        shared = {**shared, "label": _redrawn(shared["label"], train, test, seed=shared["seed"])}
+    if unit.redrawn:
+        shared = replace(shared, label=_redrawn(shared.label, train, test, seed=shared.request.seed))
     began = time.perf_counter()
     try:
-        order, mask, details = _select(in_process, shared, train, unit)
+        order, mask, check = _select(in_process, shared, train, unit)
     except PufsError as error:
-        return {"failed": str(error)}
-    result: State = {"mask": mask, "seconds": time.perf_counter() - began, **details}
-    if len(test):
-        result |= _judged(shared, train, test, np.flatnonzero(mask), unit)
-        result["curve"] = [
-            _judged(shared, train, test, _first(order, size, unit), unit)["auc"] for size in unit.get("sizes", [])
-        ]
-    return result
+        return TrialResult(np.zeros(0, np.bool_), failed=str(error))
+    result = TrialResult(mask, time.perf_counter() - began, check)
+    if not len(test):
+        return result
+    curve = tuple(_judged(shared, train, test, _first(order, size, unit), unit).auc for size in unit.sizes)
+    return replace(result, held=_judged(shared, train, test, np.flatnonzero(mask), unit), curve=curve)
 
 
-def _first(order: Ints, size: int, unit: State) -> Ints:
-    """The best ``size`` features that the ``cap`` on the sum of ``costs`` (D,) pays for, in column order."""
-    costs = np.array(unit["costs"])
-    limits = Limits(size, costs, float(unit["cap"]), (), np.zeros(len(costs), np.bool_))
+def _first(order: Ints, size: int, unit: Trial) -> Ints:
+    """The best ``size`` features that the trial's cap pays for, in column order."""
+    costs = np.array(unit.costs)
+    limits = Limits(size, costs, unit.cap, (), np.zeros(len(costs), np.bool_))
     return np.sort(np.array(first_within(order.tolist(), limits), np.intp))
 
 
-def _split(shared: State, unit: State) -> tuple[Ints, Ints]:
-    if "draw" in unit:
-        return half_of_each(shared["label"], np.random.default_rng([shared["seed"], 5, unit["draw"]])), np.zeros(0, int)
-    held = shared["folds"][unit["repeat"]] == unit["fold"]
+def _split(shared: TrialRows, unit: Trial) -> tuple[Ints, Ints]:
+    if unit.draw is not None:
+        rng = np.random.default_rng([shared.request.seed, 5, unit.draw])
+        return half_of_each(shared.label, rng), np.zeros(0, np.intp)
+    held = shared.folds[unit.repeat] == unit.fold
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
@@ -150,15 +226,15 @@ def _redrawn(label: NDArray[np.uint8], *parts: Ints, seed: int) -> NDArray[np.ui
 
 
 def _select(
-    in_process: InProcess, shared: State, train: Ints, unit: State
-) -> tuple[Ints, NDArray[np.bool_], dict[str, Any]]:
+    in_process: InProcess, shared: TrialRows, train: Ints, unit: Trial
+) -> tuple[Ints, NDArray[np.bool_], str | None]:
     """All features best first (D,), the chosen ones as a mask (D,), and what the method said of clusters."""
-    names = shared["names"]
-    if unit["method"] == ALL:
-        return np.arange(len(names)), np.ones(len(names), np.bool_), {}
+    names = shared.names
+    if unit.method == ALL:
+        return np.arange(len(names)), np.ones(len(names), np.bool_), None
     from spark_pufs.selectors.registry import method_named
 
-    method, request = method_named(unit["method"]), _request(shared, unit)
+    method, request = method_named(unit.method), _request(shared, unit)
     engine = in_process(_frame(shared, train, request.label.column))
     plan = inspect(engine, request, method.binning)
     task = make_task(engine, plan, method, request, in_process)
@@ -167,43 +243,40 @@ def _select(
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
     check = outcome.findings.check
-    return place[outcome.order()], mask, {"check": check.verdict} if check else {}
+    return place[outcome.order()], mask, check.verdict if check else None
 
 
-def _request(shared: State, unit: State) -> Request:
-    rule = LabelRule(free_name("label", shared["names"]), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
-    own = {"k": unit.get("k") or "all", "budget": unit.get("budget"), "options": unit["options"]}
-    return Request.of(rule, method=unit["method"], **own, **shared["request"])
+def _request(shared: TrialRows, unit: Trial) -> Request:
+    return replace(shared.request, method=unit.method, k=unit.k, budget=unit.budget, options=unit.options)
 
 
-def _frame(shared: State, rows: Ints, label: str) -> pd.DataFrame:
-    names = shared["names"]
-    columns: dict[str, Any] = {name: shared["X"][rows, i] for i, name in enumerate(names)}
-    for name, levels in shared["levels"].items():
+def _frame(shared: TrialRows, rows: Ints, label: str) -> pd.DataFrame:
+    columns: dict[str, NDArray[np.generic]] = {name: shared.X[rows, i] for i, name in enumerate(shared.names)}
+    for name, levels in shared.levels.items():
         columns[name] = np.array(levels, object)[columns[name].astype(int)]
-    return pd.DataFrame(columns | {label: shared["label"][rows]})
+    return pd.DataFrame(columns | {label: shared.label[rows]})
 
 
-def _judged(shared: State, train: Ints, test: Ints, columns: Ints, unit: State) -> State:
+def _judged(shared: TrialRows, train: Ints, test: Ints, columns: Ints, unit: Trial) -> Held:
     """PU-AUC on the held-out rows, and the counts behind PU-F1 when a ``share`` of them is called positive."""
-    X, positive = shared["X"], shared["label"] == LABELLED_POSITIVE
-    numeric = len(shared["names"]) - len(shared["levels"])
+    X, positive = shared.X, shared.positive
+    numeric = len(shared.names) - len(shared.levels)
     categorical = [i for i, column in enumerate(columns) if column >= numeric]
     if not len(columns):
-        return {"auc": 0.5, "counts": [len(test), 0, int(positive[test].sum()), 0]}
+        return Held(0.5, (len(test), 0, int(positive[test].sum()), 0))
     score = held_out_scores(
-        unit["classifier"],
+        unit.classifier,
         X[np.ix_(train, columns)],
         positive[train],
         X[np.ix_(test, columns)],
         categorical,
-        shared["seed"],
+        shared.request.seed,
         depth=DEPTH,
     )
     marked = positive[test]
-    predicted = _highest(score, round(unit["share"] * len(test)))
-    counts = [len(test), int(predicted.sum()), int(marked.sum()), int((predicted & marked).sum())]
-    return {"auc": delong(score[marked], score[~marked])[0], "counts": counts}
+    predicted = _highest(score, round(unit.share * len(test)))
+    counts = (len(test), int(predicted.sum()), int(marked.sum()), int((predicted & marked).sum()))
+    return Held(delong(score[marked], score[~marked])[0], counts)
 
 
 def _highest(score: NDArray[np.float64], count: int) -> NDArray[np.bool_]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.correlation import mrmr_ufs, rrpc
 from spark_pufs.core.baselines.embedding import jelsr, ndfs
@@ -18,7 +18,7 @@ from spark_pufs.core.baselines.laplacian_scores import cls, sselect
 from spark_pufs.core.baselines.rfs import rfs
 from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
 from spark_pufs.core.baselines.trace_ratio import semifs
-from spark_pufs.core.counting.kernel import State
+from spark_pufs.core.counting.row_sample import LabelledRows
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
@@ -54,57 +54,66 @@ class BaselineKernel:
     counted: bool = False
 
 
-def score_rows(kernel: BaselineKernel, shared: State, unit: State) -> State:
+@dataclass(frozen=True)
+class Asked:
+    """What may be chosen, and the seed of what is drawn."""
+
+    limits: Limits
+    seed: int
+
+
+@dataclass(frozen=True)
+class ScoredColumns:
+    """Scores (D,), the features in the order chosen where the baseline chooses, and the objective step by step."""
+
+    scores: NDArray[np.float64]
+    order: NDArray[np.int64]
+    objective: NDArray[np.float64]
+
+
+def score_rows(kernel: BaselineKernel, own: Mapping[str, object], shared: LabelledRows, asked: Asked) -> ScoredColumns:
     """The kernel on the rows, sorted by content first: neither the order of rows nor that of columns tells."""
-    open_ = np.flatnonzero(~unit["never"] | (not kernel.counted))  # a feature never chosen takes no place
-    rows, columns = canonical_order(shared["X"][:, open_], shared["label"])
+    never = asked.limits.never
+    open_ = np.flatnonzero(~never | (not kernel.counted))  # a feature never chosen takes no place
+    rows, columns = canonical_order(shared.X[:, open_], shared.label)
     columns = open_[columns]
-    limits = _limits(unit, columns)
-    options = dict(unit["options"])
+    limits = _of_columns(asked.limits, columns)
+    options = dict(own)
     if kernel.forward:
         options["free"] = limits.open
     if kernel.counted:
         options["select"] = limits.most()
-    rng = np.random.default_rng(unit["seed"])
-    X = shared["X"][rows][:, columns]
-    found = kernel.score(X, shared["label"][rows], rng, **options)
+    rng = np.random.default_rng(asked.seed)
+    X = shared.X[rows][:, columns]
+    found = kernel.score(X, shared.label[rows], rng, **options)
     # Where copies compete for one place their scores differ on purpose.
     compete = kernel.forward or kernel.counted
-    scores = np.full(len(unit["never"]), found.scores.min())
+    scores = np.full(len(never), found.scores.min())
     scores[columns] = settled(found.scores if compete else tied(found.scores, X))
     order = np.array([] if found.order is None else columns[list(found.order)], np.int64)
-    return {"scores": scores, "order": order, "objective": np.array(found.objective)}
+    return ScoredColumns(scores, order, np.array(found.objective, np.float64))
 
 
-def _limits(unit: State, columns: np.ndarray[Any, np.dtype[np.intp]]) -> Limits:
+def _of_columns(limits: Limits, columns: NDArray[np.intp]) -> Limits:
     """The limits in terms of sorted columns."""
-    must = tuple(np.flatnonzero(np.isin(columns, unit["must"])).tolist())
-    return Limits(unit["k"], unit["costs"][columns], float(unit["budget"]), must, unit["never"][columns])
+    must = tuple(np.flatnonzero(np.isin(columns, limits.must)).tolist())
+    return Limits(limits.k, limits.costs[columns], limits.budget, must, limits.never[columns])
 
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:
     options = asdict(task.options_as(BaselineOptions))
     rows = draw_rows(task, options.pop("rows"))
     limits = task.limits
-    found = in_one_task(
-        task,
-        partial(score_rows, kernel),
-        rows,
-        options=options,
-        k=limits.k,
-        costs=limits.costs,
-        budget=np.array(limits.budget),
-        must=list(limits.must),
-        never=limits.never,
-    )
-    chosen = found["order"].tolist() if kernel.forward else by_score(found["scores"], limits)
-    return Outcome(chosen, found["scores"], np.zeros(len(found["scores"])), findings=_findings(rows, found))
+    asked = Asked(limits, task.request.seed)
+    found = in_one_task(task, partial(score_rows, kernel, options), rows, asked, ScoredColumns)
+    chosen = found.order.tolist() if kernel.forward else by_score(found.scores, limits)
+    return Outcome(chosen, found.scores, np.zeros(len(found.scores)), findings=_findings(rows, found))
 
 
-def _findings(rows: Rows, found: State) -> Findings:
+def _findings(rows: Rows, found: ScoredColumns) -> Findings:
     """What was looked at, and how far an iterative solver got."""
-    steps = len(found["objective"])
-    own = {"objective": float(found["objective"][-1]), "steps": steps} if steps else {}
+    steps = len(found.objective)
+    own = {"objective": float(found.objective[-1]), "steps": steps} if steps else {}
     return Findings(sample=rows.note, extra=own)
 
 

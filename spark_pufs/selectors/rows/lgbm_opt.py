@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.evidence.classifier import CLASSIFIERS, TREES, classifier_named
-from spark_pufs.core.evidence.held_out_auc import auc_of_masks
+from spark_pufs.core.evidence.held_out_auc import JudgedMasks, MaskAucs, auc_of_masks
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.searches import ContrastSearch, ContrastSettings, PaperSearch
 from spark_pufs.errors import DataError, Fault
@@ -58,10 +58,12 @@ def _run(task: Task) -> Outcome:
 
 
 def _judged(task: Task, rows: Rows, masks: NDArray[np.bool_], seed: tuple[int, int], classifier: str) -> Floats:
-    shared = {"X": rows.X, "label": rows.label}
-    common = {"seed": list(seed), "classifier": classifier, "trees": task.options_as(LgbmOptOptions).trees}
-    units = [{"masks": masks[first : first + UNIT], **common} for first in range(0, len(masks), UNIT)]
-    return np.concatenate([found["auc"] for found in task.engine.each(auc_of_masks, shared, units)])
+    trees = task.options_as(LgbmOptOptions).trees
+    units = [
+        JudgedMasks(masks[first : first + UNIT], seed, classifier, trees) for first in range(0, len(masks), UNIT)
+    ]  # fmt: skip
+    found = task.engine.each(auc_of_masks, rows.plain, units, MaskAucs)
+    return np.concatenate([one.auc for one in found])
 
 
 def _search(task: Task, budget: Budget) -> PaperSearch | ContrastSearch:

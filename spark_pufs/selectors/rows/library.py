@@ -11,7 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from spark_pufs.core.baselines.chi_square import ScaledSums, chi_square
-from spark_pufs.core.baselines.sklearn_peers import forest_elimination, lasso_weights
+from spark_pufs.core.baselines.sklearn_peers import (
+    Eliminated,
+    Elimination,
+    LassoFit,
+    Penalty,
+    forest_elimination,
+    lasso_weights,
+)
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
@@ -55,15 +62,15 @@ def _k_best(task: Task) -> Outcome:
 def _lasso(task: Task) -> Outcome:
     options = task.options_as(LassoOptions)
     rows = draw_rows(task, options.rows)
-    found = in_one_task(task, lasso_weights, rows, alpha=float(options.alpha))
-    scores = np.abs(found["weight"])
-    notes = {i: f"weight {weight:.3g}" for i, weight in enumerate(found["weight"].tolist())}
+    found = in_one_task(task, lasso_weights, rows, Penalty(float(options.alpha)), LassoFit)
+    scores = np.abs(found.weight)
+    notes = {i: f"weight {weight:.3g}" for i, weight in enumerate(found.weight.tolist())}
     return Outcome(
         by_score(scores, task.limits),
         scores,
         np.zeros(len(scores)),
         notes=notes,
-        warnings=() if found["converged"] else (_SLOW,),
+        warnings=() if found.converged else (_SLOW,),
         findings=Findings(sample=rows.note, extra={"nonzero": int((scores > 0).sum())}),
     )
 
@@ -73,10 +80,10 @@ def _forest(task: Task) -> Outcome:
     rows = draw_rows(task, options.rows)
     open_ = np.flatnonzero(~limits.never)
     keep = min(limits.k, len(open_)) if task.request.budget is None else 1  # costs need the order of all
-    settings = {"open": open_, "keep": keep, "trees": options.trees, "step": options.step}
-    found = in_one_task(task, forest_elimination, rows, **settings)
+    settings = Elimination(open_, keep, options.trees, options.step, task.request.seed)
+    found = in_one_task(task, forest_elimination, rows, settings, Eliminated)
     scores = np.full(len(limits.never), -1.0 - len(limits.never))
-    scores[open_] = found["importance"] - found["rank"]
+    scores[open_] = found.importance - found.rank
     errors = np.zeros(len(scores))
     return Outcome(by_score(scores, limits), scores, errors, findings=Findings(sample=rows.note))
 

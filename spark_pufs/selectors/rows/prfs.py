@@ -31,7 +31,7 @@ def _run(task: Task) -> Outcome:
     view, states = numeric_view(task.table, task.counter), task.table.plan.states
     wanted = Wanted(view.columns, states, task.request.seed)
     most = max(task.options_as(PrfsOptions).grid_mb * 2**20 // (CELL_BYTES * len(view.columns)), 2)
-    positives = view.rows.scan(PositiveKernel(wanted, most), "labelled values")["rows"]
+    positives = view.rows.scan(PositiveKernel(wanted, most), "labelled values").rows
     kernel = CellKernel(view.columns, states, grids_of(positives))
     auc, error = kernel.aucs(view.rows.scan(kernel, "ranks"))
     scores = np.maximum(auc, 1 - auc)

@@ -16,8 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.hashing import row_hashes
-from spark_pufs.core.pu.neighbours import blocks_of, median_reach, mutual_graph, nearest_block
-from spark_pufs.core.pu.pufs import Links, PufsSettings, Solution, balanced, laplacian_block, plausible_negatives, solve
+from spark_pufs.core.pu.neighbours import Nearest, Searched, blocks_of, median_reach, mutual_graph, nearest_block
+from spark_pufs.core.pu.pufs import (
+    LaplacianPart,
+    Links,
+    PufsSettings,
+    Solution,
+    TiedRows,
+    balanced,
+    laplacian_block,
+    plausible_negatives,
+    solve,
+)
 from spark_pufs.findings import Findings
 from spark_pufs.request import is_positive, is_whole
 from spark_pufs.selectors.base import Method, Outcome, Task
@@ -119,19 +129,19 @@ def _scaled(X: Floats, scale: str) -> Floats:
 
 def _graph(task: Task, X: Floats, label: States) -> Graph:
     units, options = blocks_of(len(X)), task.options_as(PufsOptions)
-    found = task.engine.each(nearest_block, {"X": X, "k": options.neighbours}, units)
-    index, square = (np.concatenate([part[name] for part in found]) for name in ("index", "square"))
+    found = task.engine.each(nearest_block, Searched(X, options.neighbours), units, Nearest)
+    index, square = np.concatenate([part.index for part in found]), np.concatenate([part.square for part in found])
     theta = median_reach(square) if options.theta == "median" else float(options.theta)
     S = mutual_graph(index, square, theta)
     positive = np.flatnonzero(label == LABELLED_POSITIVE)
     degree = np.asarray(S.sum(axis=1)).ravel()
     inverse = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1.0)), 0.0)
     data = S.data * np.repeat(inverse, np.diff(S.indptr)) * inverse[S.indices]
-    sparse = {"data": data, "indices": S.indices, "indptr": S.indptr}
-    parts = task.engine.each(laplacian_block, {"X": X, "positive": positive, "theta": theta, **sparse}, units)
-    product = np.sum([part["product"] for part in parts], axis=0)
+    rows = TiedRows(X, positive, theta, data, S.indices, S.indptr)
+    parts = task.engine.each(laplacian_block, rows, units, LaplacianPart)
+    product = np.sum([part.product for part in parts], axis=0)
     tied = np.asarray(S[:, positive].sum(axis=1)).ravel() / len(positive)
-    similarity = np.concatenate([part["similarity"] for part in parts])
+    similarity = np.concatenate([part.similarity for part in parts])
     return Graph((product + product.T) / 2, theta, S.nnz // 2, tied, similarity)
 
 

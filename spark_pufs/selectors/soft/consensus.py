@@ -13,10 +13,9 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.evidence.stability import stability
 from spark_pufs.core.soft.distillation import soft_labels, taught, teaching_of
-from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.encoding import Floats
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import mean_rank
 from spark_pufs.core.soft.teacher import normal_ranks
@@ -32,9 +31,17 @@ from spark_pufs.selectors.soft.distil import (
     in_units_of_best,
     teacher_summary,
 )
-from spark_pufs.selectors.soft.held_out import INNER_FOLDS, TREES, Judgement, held_out, without_fold
-from spark_pufs.selectors.soft.lesson import draw_lesson, fold_count
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
+from spark_pufs.selectors.soft.held_out import (
+    INNER_FOLDS,
+    TREES,
+    ColumnRanks,
+    HeldFold,
+    JudgedRows,
+    Judgement,
+    held_out,
+    without_fold,
+)
+from spark_pufs.selectors.soft.lesson import LessonRows, draw_lesson, fold_count
 
 __all__ = ["METHODS"]
 
@@ -51,22 +58,38 @@ class ConsensusOptions(DistilOptions):
     share: float = number(0.6, 0.1, 0.9)
 
 
+@dataclass(frozen=True)
+class Bag:
+    """One bag of rows and how its teacher and students learn."""
+
+    bag: int
+    folds: int
+    trees: int
+    share: float
+    k: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class BagViews:
+    """The mean rank (D,) over all views of one bag, its strength (D,), and what its teacher said (3, m) of its rows."""
+
+    rank: Floats
+    strength: Floats
+    rows: NDArray[np.intp]
+    teacher: Floats
+
+
 def _consensus(task: Task) -> Outcome:
     options = task.options_as(ConsensusOptions)
     lesson = draw_lesson(task, options.rows)
     folds = fold_count(options.folds, int(lesson.positive.sum()))
-    unit = {
-        "folds": folds,
-        "trees": options.trees,
-        "share": float(options.share),
-        "k": min(task.limits.k, MOST_TRACED),
-        "seed": task.request.seed % 2**31,
-    }
-    units = [{**unit, "bag": bag} for bag in range(options.bags)]
+    k, seed = min(task.limits.k, MOST_TRACED), task.request.seed % 2**31
+    units = [Bag(bag, folds, options.trees, float(options.share), k, seed) for bag in range(options.bags)]
     task.note(f"{len(units)} bags of {lesson.note}")
-    found = task.engine.each(bag_views, {**lesson.state(), "hidden": lesson.hidden}, units)
-    ranks = lesson.by_feature(np.stack([one["rank"] for one in found]))
-    strength = lesson.by_feature(np.stack([one["strength"] for one in found]))
+    found = task.engine.each(bag_views, lesson.rows(), units, BagViews)
+    ranks = lesson.by_feature(np.stack([one.rank for one in found]))
+    strength = lesson.by_feature(np.stack([one.strength for one in found]))
     scores = ranks.mean(axis=0)
     chosen = by_score(scores, task.limits)
     errors = _bag_error(ranks, options.share)
@@ -75,7 +98,7 @@ def _consensus(task: Task) -> Outcome:
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
     task.note("judging the choice on held-out rows")
-    ranker = partial(rank_by_bags, unit["share"])
+    ranker = partial(rank_by_bags, float(options.share))
     verdict = held_out(task, lesson, teaching, len(chosen), ranker) if options.judge else None
     judgement = Judgement(teaching, verdict, len(chosen), len(scores))
     strength = strength * judgement.better  # nothing of noise is relevant
@@ -108,40 +131,36 @@ def _bag_error(values: Floats, share: float) -> Floats:
     return found
 
 
-def _mean_scores(found: list[State], rows: int) -> Floats:
+def _mean_scores(found: list[BagViews], rows: int) -> Floats:
     """The members' scores (3, n) of every row, averaged over the bags that held it."""
     total, seen = np.zeros((3, rows)), np.zeros(rows)
     for one in found:
-        total[:, one["rows"]] += one["teacher"]
-        seen[one["rows"]] += 1
+        total[:, one.rows] += one.teacher
+        seen[one.rows] += 1
     return total / np.maximum(seen, 1)
 
 
-def bag_views(shared: State, unit: State) -> State:
-    """The mean rank (D,) over all views of one bag, its strength (D,), and what its teacher said of its rows."""
-    seed = [unit["seed"], 23, unit["bag"]]
-    rows = _bag(shared["label"], unit["share"], np.random.default_rng(seed))
-    codes, label = np.ascontiguousarray(shared["codes"][:, rows]), shared["label"][rows]
-    positive, negative = label == LABELLED_POSITIVE, label == LABELLED_NEGATIVE
-    encoding = Encoding.from_state(shared)
-    own = unit["seed"] + 1009 * unit["bag"]
-    folds = HashedFolds.of(codes, positive, unit["folds"], own)
-    teaching, _ = taught(codes, positive, folds, encoding, unit["trees"], own)
-    soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
-    settings = (unit["k"], unit["trees"], own)
-    report = wide_report(codes, positive, teaching.target, soft, encoding, *settings)
+def bag_views(shared: LessonRows, unit: Bag) -> BagViews:
+    """What all views say of one bag."""
+    rows = _bag(shared.label, unit.share, np.random.default_rng([unit.seed, 23, unit.bag]))
+    codes, positive = np.ascontiguousarray(shared.codes[:, rows]), shared.positive[rows]
+    own = unit.seed + 1009 * unit.bag
+    folds = HashedFolds.of(codes, positive, unit.folds, own)
+    teaching, _ = taught(codes, positive, folds, shared.encoding, unit.trees, own)
+    soft = soft_labels(teaching.target, positive, shared.negative[rows], shared.hidden)
+    report = wide_report(codes, positive, teaching.target, soft, shared.encoding, unit.k, unit.trees, own)
     teacher = np.vstack([normal_ranks(one) for one in teaching.scores])
     weights = view_weights(VIEW_KINDS, teaching.weights)
     rank = mean_rank(report.scores, weights)
-    return {"rank": rank, "strength": report.strength.mean(axis=0), "rows": rows, "teacher": teacher}
+    return BagViews(rank, report.strength.mean(axis=0), rows, teacher)
 
 
-def rank_by_bags(share: float, shared: State, unit: State) -> State:
-    """The rank (D,) that a few small bags of the rows outside one fold give."""
+def rank_by_bags(share: float, shared: JudgedRows, unit: HeldFold) -> ColumnRanks:
+    """What a few small bags of the rows outside one fold give."""
     own = without_fold(shared, unit)
-    folds = fold_count(INNER_FOLDS, int((own["label"] == LABELLED_POSITIVE).sum()))
-    bags = [{**unit, "folds": folds, "trees": TREES, "share": share, "bag": bag} for bag in range(JUDGED_BAGS)]
-    return {"rank": np.mean([bag_views(own, one)["rank"] for one in bags], axis=0)}
+    folds = fold_count(INNER_FOLDS, int(own.positive.sum()))
+    bags = [Bag(bag, folds, TREES, share, unit.k, unit.seed) for bag in range(JUDGED_BAGS)]
+    return ColumnRanks(np.mean([bag_views(own, one).rank for one in bags], axis=0))
 
 
 def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> NDArray[np.intp]:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.soft.distillation import Teaching, soft_labels, teaching_of
-from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.encoding import Floats
 from spark_pufs.core.soft.students import CORE_VIEWS, Report, core_report, ranks
 from spark_pufs.core.soft.teacher import MEMBERS
 from spark_pufs.findings import Findings
@@ -21,8 +20,7 @@ from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.options import Options, flag, whole
 from spark_pufs.selectors.soft.held_out import Judgement, held_out
-from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, shares, teach
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE
+from spark_pufs.selectors.soft.lesson import Lesson, LessonRows, draw_lesson, fold_count, shares, teach
 
 __all__ = ["METHODS", "DistilOptions", "in_units_of_best", "teacher_summary"]
 
@@ -78,20 +76,32 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
 
 
 def _students(task: Task, lesson: Lesson, teaching: Teaching) -> Report:
-    unit = {"k": min(task.limits.k, MOST_TRACED), "seed": task.request.seed % 2**31}
-    shared = {**lesson.state(), "scores": teaching.scores, "hidden": lesson.hidden}
-    found = task.engine.each(learn, shared, [unit])[0]
-    return Report(found["scores"], found["strength"])
+    unit = Asked(min(task.limits.k, MOST_TRACED), task.request.seed % 2**31)
+    return task.engine.each(learn, TaughtRows(lesson.rows(), teaching.scores), [unit], Report)[0]
 
 
-def learn(shared: State, unit: State) -> State:
-    """What the views find with one teacher: ``scores`` (3, D), ``strength`` (3, D)."""
-    positive, negative = shared["label"] == LABELLED_POSITIVE, shared["label"] == LABELLED_NEGATIVE
-    teaching = teaching_of(shared["scores"], positive)
-    encoding = Encoding.from_state(shared)
-    soft = soft_labels(teaching.target, positive, negative, shared["hidden"])
-    report = core_report(shared["codes"], positive, teaching.target, soft, encoding, unit["k"], unit["seed"])
-    return {"scores": report.scores, "strength": report.strength}
+@dataclass(frozen=True)
+class TaughtRows:
+    """Rows, and what the members of their teacher say (3, n) of them."""
+
+    lesson: LessonRows
+    scores: Floats
+
+
+@dataclass(frozen=True)
+class Asked:
+    """So many features, with this seed."""
+
+    k: int
+    seed: int
+
+
+def learn(shared: TaughtRows, unit: Asked) -> Report:
+    """What the views find with one teacher."""
+    lesson, positive = shared.lesson, shared.lesson.positive
+    teaching = teaching_of(shared.scores, positive)
+    soft = soft_labels(teaching.target, positive, lesson.negative, lesson.hidden)
+    return core_report(lesson.codes, positive, teaching.target, soft, lesson.encoding, unit.k, unit.seed)
 
 
 def teacher_summary(teaching: Teaching, lesson: Lesson) -> TeacherSummary:

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.soft.distillation import Teaching, soft_labels
-from spark_pufs.core.soft.encoding import Encoding, Floats
+from spark_pufs.core.soft.encoding import Codes, Floats
 from spark_pufs.core.soft.folds import HashedFolds, code_hashes
 from spark_pufs.core.soft.held_out import HeldOut, column_scores, judged, rank_columns
-from spark_pufs.core.soft.teacher import normal_ranks, weighed
-from spark_pufs.engines.base import Work
+from spark_pufs.core.soft.teacher import Bools, normal_ranks, weighed
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.soft.lesson import Lesson
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED
+from spark_pufs.selectors.soft.lesson import Lesson, LessonRows
+from spark_pufs.types import LABELLED_NEGATIVE, UNLABELLED
 
-__all__ = ["INNER_FOLDS", "NOISE", "TREES", "Judgement", "held_out", "without_fold"]
+__all__ = [
+    "INNER_FOLDS",
+    "NOISE",
+    "TREES",
+    "ColumnRanks",
+    "HeldFold",
+    "JudgedRows",
+    "Judgement",
+    "held_out",
+    "without_fold",
+]
 
 FOLDS, INNER_FOLDS, TREES = 3, 3, 20  # the folds only have to tell a good choice from a bad one
 MOST_ROWS = 4_000
@@ -28,7 +37,46 @@ NOISE = "No better than chance: the ranking may be noise. Label more rows."
 MUCH = 0.02  # AUC, by the teacher's soft labels: a loss against all columns that is a warning
 
 
-def held_out(task: Task, lesson: Lesson, teaching: Teaching, chosen: int, ranker: Work | None = None) -> HeldOut | None:
+@dataclass(frozen=True)
+class JudgedRows:
+    """A lesson, and the ``rows`` of it that take part."""
+
+    lesson: LessonRows
+    rows: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class HeldFold:
+    """The fold that is left out; ``columns`` chosen without it, once they are known."""
+
+    fold: int
+    seed: int
+    k: int
+    columns: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True)
+class ColumnRanks:
+    """The mean rank (D,) of the columns."""
+
+    rank: Floats
+
+
+@dataclass(frozen=True)
+class HeldScores:
+    """What members say (3, m) of the ``rows`` (m,) of one fold, from the columns ``chosen`` and from ``every`` one."""
+
+    rows: NDArray[np.intp]
+    chosen: Floats
+    every: Floats
+
+
+Ranker = Callable[[JudgedRows, HeldFold], ColumnRanks]
+
+
+def held_out(
+    task: Task, lesson: Lesson, teaching: Teaching, chosen: int, ranker: Ranker | None = None
+) -> HeldOut | None:
     """A method's way with so many features on rows it did not see; None where too few rows are labelled.
 
     Every fold is left out in turn: columns are ranked without it, and models that learn the label from the columns
@@ -38,25 +86,25 @@ def held_out(task: Task, lesson: Lesson, teaching: Teaching, chosen: int, ranker
     if int(lesson.positive.sum()) < LEAST_LABELLED or not 0 < chosen < len(lesson.place):
         return None
     rows = _some(lesson)
-    shared = {**lesson.state(), "hidden": lesson.hidden, "rows": rows}
-    unit = {"seed": task.request.seed % 2**31, "k": chosen}
-    units = [{**unit, "fold": number} for number in range(FOLDS)]
-    ranks = [lesson.by_feature(one["rank"]) for one in task.engine.each(ranker or rank_without, shared, units)]
+    shared = JudgedRows(lesson.rows(), rows)
+    units = [HeldFold(number, task.request.seed % 2**31, chosen) for number in range(FOLDS)]
+    found_ranks = task.engine.each(ranker or rank_without, shared, units, ColumnRanks)
+    ranks = [lesson.by_feature(one.rank) for one in found_ranks]
     picks = [by_score(rank, task.limits)[:chosen] for rank in ranks]
     place = np.argsort(lesson.place)
-    tests = [{**one, "columns": np.sort(place[pick])} for one, pick in zip(units, picks, strict=True)]
-    found = task.engine.each(score_fold, shared, tests)
+    tests = [replace(one, columns=np.sort(place[pick])) for one, pick in zip(units, picks, strict=True)]
+    found = task.engine.each(score_fold, shared, tests, HeldScores)
     positive = lesson.positive[rows]
     scores = np.zeros((2, len(rows)))
     for one in found:
-        for own, members in zip(scores, (one["chosen"], one["every"]), strict=True):
-            own[one["rows"]] = weighed(teaching.weights, np.vstack([normal_ranks(member) for member in members]))
+        for own, members in zip(scores, (one.chosen, one.every), strict=True):
+            own[one.rows] = weighed(teaching.weights, np.vstack([normal_ranks(member) for member in members]))
     negative = lesson.label[rows] == LABELLED_NEGATIVE
     soft = soft_labels(teaching.target[rows], positive, negative, lesson.hidden)
     return judged(scores[0], scores[1], positive, soft)
 
 
-def _some(lesson: Lesson) -> np.ndarray[Any, np.dtype[np.intp]]:
+def _some(lesson: Lesson) -> NDArray[np.intp]:
     """Rows of the lesson: all that are labelled, and others by lot."""
     others = np.flatnonzero(lesson.label == UNLABELLED)
     room = max(MOST_ROWS - (len(lesson.label) - len(others)), MOST_ROWS // 2)
@@ -64,47 +112,50 @@ def _some(lesson: Lesson) -> np.ndarray[Any, np.dtype[np.intp]]:
     return np.sort(np.concatenate([np.flatnonzero(lesson.label != UNLABELLED), others[lot]]))
 
 
-def _fold(shared: State, unit: State) -> tuple[Any, ...]:
-    codes = np.ascontiguousarray(shared["codes"][:, shared["rows"]])
-    label = shared["label"][shared["rows"]]
-    positive = label == LABELLED_POSITIVE
-    folds = HashedFolds.of(codes, positive, FOLDS, unit["seed"] + 17)
-    return codes, label, positive, folds.lesson_fold(codes, positive) == unit["fold"], Encoding.from_state(shared)
+def _fold(shared: JudgedRows, unit: HeldFold) -> tuple[Codes, Bools, Bools]:
+    """Codes (D, n) of the rows, which of them are labelled positive, and which are in the fold."""
+    codes = np.ascontiguousarray(shared.lesson.codes[:, shared.rows])
+    positive = shared.lesson.positive[shared.rows]
+    folds = HashedFolds.of(codes, positive, FOLDS, unit.seed + 17)
+    return codes, positive, folds.lesson_fold(codes, positive) == unit.fold
 
 
-def without_fold(shared: State, unit: State) -> State:
-    """What is shared of the rows outside one fold, for methods that work on shared rows."""
-    codes, label, _, test, _ = _fold(shared, unit)
-    return {**shared, "codes": np.ascontiguousarray(codes[:, ~test]), "label": label[~test]}
+def without_fold(shared: JudgedRows, unit: HeldFold) -> LessonRows:
+    """The rows outside one fold, for methods that work on the rows of a lesson."""
+    codes, _, test = _fold(shared, unit)
+    label = shared.lesson.label[shared.rows]
+    return replace(shared.lesson, codes=np.ascontiguousarray(codes[:, ~test]), label=label[~test])
 
 
-def rank_without(shared: State, unit: State) -> State:
-    """The mean rank (D,) of the columns, from the rows outside one fold."""
-    codes, label, positive, test, encoding = _fold(shared, unit)
+def rank_without(shared: JudgedRows, unit: HeldFold) -> ColumnRanks:
+    """From the rows outside one fold."""
+    codes, positive, test = _fold(shared, unit)
     inner = max(2, min(INNER_FOLDS, int(positive[~test].sum())))
     rank = rank_columns(
         np.ascontiguousarray(codes[:, ~test]),
         positive[~test],
-        label[~test] == LABELLED_NEGATIVE,
-        encoding,
-        shared["hidden"],
-        unit["k"],
+        shared.lesson.negative[shared.rows][~test],
+        shared.lesson.encoding,
+        shared.lesson.hidden,
+        unit.k,
         inner,
         TREES,
-        unit["seed"],
+        unit.seed,
     )
-    return {"rank": rank}
+    return ColumnRanks(rank)
 
 
-def score_fold(shared: State, unit: State) -> State:
-    """What members say (3, m) of the ``rows`` (m,) of one fold, from the ``columns`` chosen and from all."""
-    codes, _, positive, test, encoding = _fold(shared, unit)
+def score_fold(shared: JudgedRows, unit: HeldFold) -> HeldScores:
+    """What members that learnt outside one fold say of its rows."""
+    codes, positive, test = _fold(shared, unit)
 
-    def scores(columns: Any) -> Floats:
-        return column_scores(codes, positive, test, encoding, columns, TREES, unit["seed"] + unit["fold"])
+    def scores(columns: NDArray[np.intp]) -> Floats:
+        encoding, seed = shared.lesson.encoding, unit.seed + unit.fold
+        return column_scores(codes, positive, test, encoding, columns, TREES, seed)
 
-    every = scores(np.arange(len(codes)))
-    return {"rows": np.flatnonzero(test), "chosen": scores(unit["columns"]), "every": every}
+    every = np.arange(len(codes))
+    chosen = every if unit.columns is None else unit.columns
+    return HeldScores(np.flatnonzero(test), scores(chosen), scores(every))
 
 
 @dataclass(frozen=True)

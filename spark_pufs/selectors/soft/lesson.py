@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.scored import canonical_order
-from spark_pufs.core.counting.kernel import State
 from spark_pufs.core.counting.row_sample import spread
 from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, left_out, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
@@ -18,11 +17,50 @@ from spark_pufs.core.soft.grading import TaughtTeacher
 from spark_pufs.core.soft.teacher import MEMBERS, FoldModels
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
-from spark_pufs.types import LABELLED_POSITIVE, Bins, Layout
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, Bins, Layout
 
-__all__ = ["Lesson", "draw_lesson", "fold_count", "shares", "teach", "teach_fold", "teacher_of"]
+__all__ = ["Lesson", "LessonRows", "draw_lesson", "fold_count", "shares", "teach", "teach_fold", "teacher_of"]
 
 SAMPLE_MB = 64  # float64 values of the sample, whatever number of rows is asked for
+
+
+@dataclass(frozen=True)
+class LessonRows:
+    """What every task on a lesson needs of it: ``codes`` (D, n), ``label`` (n,), how codes become numbers, and the
+    share of positives among unlabelled rows."""
+
+    codes: Codes
+    label: NDArray[np.uint8]
+    encoding: Encoding
+    hidden: float
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        return np.asarray(self.label == LABELLED_POSITIVE)
+
+    @property
+    def negative(self) -> NDArray[np.bool_]:
+        return np.asarray(self.label == LABELLED_NEGATIVE)
+
+
+@dataclass(frozen=True)
+class FoldUnit:
+    """The fold that models of the others are to judge; ``keep``: the models are wanted."""
+
+    fold: int
+    folds: int
+    trees: int
+    seed: int
+    keep: bool
+
+
+@dataclass(frozen=True)
+class FoldScores:
+    """What models of all other folds say (M, m) of the ``rows`` (m,) of one fold, and the models if wanted."""
+
+    rows: NDArray[np.intp]
+    scores: Floats
+    models: FoldModels | None = None
 
 
 @dataclass(frozen=True)
@@ -46,10 +84,9 @@ class Lesson:
         found: NDArray[np.bool_] = self.label == LABELLED_POSITIVE
         return found
 
-    def state(self) -> State:
-        """The lesson as arrays that every task needs."""
-        encoding = Encoding.of(self.codes, self.bins)
-        return {"codes": self.codes, "label": self.label, **encoding.as_state()}
+    def rows(self) -> LessonRows:
+        """What every task needs."""
+        return LessonRows(self.codes, self.label, Encoding.of(self.codes, self.bins), self.hidden)
 
     def by_feature(self, values: Floats) -> Floats:
         """Values (..., D) in the order of the table's features."""
@@ -93,37 +130,35 @@ def teacher_of(task: Task, lesson: Lesson, folds: int, trees: int) -> tuple[Teac
     """The teacher's word on the lesson, and the teacher itself, to grade other rows."""
     found = _fitted(task, lesson, folds, trees, keep=True)
     teaching = _teaching(lesson, found)
-    models = tuple(FoldModels.from_state(one) if "tables" in one else None for one in found)
+    models = tuple(one.models for one in found)
     layout = Layout(tuple(one.levels for one in lesson.bins))
     hashed = HashedFolds.of(lesson.codes, lesson.positive, folds, _seed(task))
     return teaching, TaughtTeacher.of(teaching, lesson.label, layout, hashed, models, lesson.hidden)
 
 
-def _fitted(task: Task, lesson: Lesson, folds: int, trees: int, keep: bool) -> list[State]:
-    unit = {"folds": folds, "trees": trees, "seed": _seed(task), "keep": keep}
-    return task.engine.each(teach_fold, lesson.state(), [{**unit, "fold": number} for number in range(folds)])
+def _fitted(task: Task, lesson: Lesson, folds: int, trees: int, keep: bool) -> list[FoldScores]:
+    units = [FoldUnit(number, folds, trees, _seed(task), keep) for number in range(folds)]
+    return task.engine.each(teach_fold, lesson.rows(), units, FoldScores)
 
 
 def _seed(task: Task) -> int:
     return task.request.seed % 2**31
 
 
-def _teaching(lesson: Lesson, found: list[State]) -> Teaching:
+def _teaching(lesson: Lesson, found: list[FoldScores]) -> Teaching:
     scores = np.zeros((len(MEMBERS), lesson.codes.shape[1]))
     for one in found:
-        scores[:, one["rows"]] = one["scores"]
+        scores[:, one.rows] = one.scores
     return teaching_of(scores, lesson.positive)
 
 
-def teach_fold(shared: State, unit: State) -> State:
-    """What models of all other folds say, ``scores`` (M, m), of the ``rows`` (m,) of one fold; the models if wanted."""
-    codes, positive = shared["codes"], shared["label"] == LABELLED_POSITIVE
-    folds = HashedFolds.of(codes, positive, unit["folds"], unit["seed"])
-    test = folds.lesson_fold(codes, positive) == unit["fold"]
-    encoding = Encoding.from_state(shared)
-    scores, models = left_out(codes, positive, test, encoding, unit["trees"], unit["seed"] + unit["fold"])
-    kept = models.as_state() if unit["keep"] and models is not None else {}
-    return {"rows": np.flatnonzero(test), "scores": scores, **kept}
+def teach_fold(shared: LessonRows, unit: FoldUnit) -> FoldScores:
+    """Fit models to the rows outside one fold, and let them judge its rows."""
+    codes, positive = shared.codes, shared.positive
+    folds = HashedFolds.of(codes, positive, unit.folds, unit.seed)
+    test = folds.lesson_fold(codes, positive) == unit.fold
+    scores, models = left_out(codes, positive, test, shared.encoding, unit.trees, unit.seed + unit.fold)
+    return FoldScores(np.flatnonzero(test), scores, models if unit.keep else None)
 
 
 def fold_count(wanted: int, positives: int) -> int:

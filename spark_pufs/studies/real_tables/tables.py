@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.studies.sechidis_brown.data_sets import read_set
 from spark_pufs.studies.uchikoshi_akimoto.open_sets import SETS as OPEN_SETS
 from spark_pufs.studies.uchikoshi_akimoto.open_sets import load_set
@@ -120,6 +121,6 @@ def load_table(name: str, folder: str, data: str) -> Table:
     try:
         table = pd.read_parquet(Path(folder) / f"{name}.parquet")
     except OSError as error:
-        raise DataError(Fault(f"Table '{name}'", f"cannot be read: {error}", "Leave the table out.")) from error
+        raise DataError(Fault(f"Table '{name}'", f"cannot be read: {gist(error)}", "Leave the table out.")) from error
     positive = table.pop(TRUTH).to_numpy(np.bool_)
     return Table(table, positive, known[name])

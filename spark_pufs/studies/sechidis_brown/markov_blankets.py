@@ -12,6 +12,7 @@ from pydantic import Field
 
 from spark_pufs.core.synthetic.bayes_net import Network, read_bif, targets
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.studies.sechidis_brown import blanket_trial
 from spark_pufs.studies.sechidis_brown.blanket_summary import MEASURES, picture, summary, tables
 from spark_pufs.studies.settings import check_known
@@ -87,4 +88,4 @@ def _network(data: str, name: str) -> Network:
     try:
         return read_bif(path.read_bytes())
     except OSError as error:
-        raise DataError(Fault(f"Network '{name}'", f"cannot be read: {error}", "Check run.data.")) from error
+        raise DataError(Fault(f"Network '{name}'", f"cannot be read: {gist(error)}", "Check run.data.")) from error

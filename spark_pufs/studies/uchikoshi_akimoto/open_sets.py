@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.evidence.classifier import held_out_scores
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.studies.published import Figure, beside, figures, markdown_table, read_published, row_order, sentences
 from spark_pufs.studies.settings import check_known
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
@@ -103,7 +104,7 @@ def load_set(name: str, data: str) -> tuple[pd.DataFrame, Class]:
     try:
         return SETS[name].load(Path(data))
     except (OSError, KeyError) as error:
-        raise DataError(Fault(f"Data set '{name}'", f"cannot be read: {error}", "Check run.data.")) from error
+        raise DataError(Fault(f"Data set '{name}'", f"cannot be read: {gist(error)}", "Check run.data.")) from error
 
 
 def split_of(X: pd.DataFrame, y: Class, label_rate: float, seed: int) -> Split:

@@ -48,8 +48,8 @@ def test_counts_do_not_depend_on_batches(model: ClusterModel) -> None:
         state = kernel.start()
         for piece in np.array_split(np.arange(101), parts):
             rows = RawBatch(X[piece], np.zeros(2, np.int64), [], Text(codes[piece], ["yes"]))
-            state = kernel.merge(state, kernel.add(kernel.start(), rows))
-        return state["counts"]
+            state = state.merge(kernel.add(kernel.start(), rows))
+        return state.counts
 
     one = counts(1)
     assert one.sum(axis=1).tolist() == [101, 26]
@@ -93,4 +93,4 @@ def test_clusters_that_a_batch_does_not_touch_count_nothing(model: ClusterModel)
     kernel = VerdictKernel(replace(model, mixture=three, positive=np.zeros(3, bool)), {"yes": 1})
     near = np.full((5, 2), 4.0)  # within reach of the first alone
     batch = RawBatch(near, np.zeros(2, np.int64), [], Text(np.array([0, -1, -1, 0, -1], np.int32), ["yes"]))
-    assert kernel.add(kernel.start(), batch)["counts"].tolist() == [[5, 0, 0], [2, 0, 0]]
+    assert kernel.add(kernel.start(), batch).counts.tolist() == [[5, 0, 0], [2, 0, 0]]

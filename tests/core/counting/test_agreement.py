@@ -29,7 +29,7 @@ def agreement(one: np.ndarray, other: np.ndarray, turned: bool = False, parts: i
     state = kernel.start()
     for first in range(0, ROWS, -(-ROWS // parts)):
         part = batch(columns, [], slice(first, first + -(-ROWS // parts)))
-        state = kernel.merge(state, kernel.add(kernel.start(), part))
+        state = state.merge(kernel.add(kernel.start(), part))
     return float(kernel.agreements(state)[0])
 
 

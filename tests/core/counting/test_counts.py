@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,7 +13,6 @@ from hypothesis import strategies as st
 
 from spark_pufs.core.counting import counts as module
 from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, one_hot, pair_bytes
-from spark_pufs.core.counting.kernel import Kernel, State
 from spark_pufs.types import Block, Layout
 
 seeds = st.integers(0, 2**32 - 1)
@@ -30,14 +32,14 @@ def brute_pairs(block: Block, layout: Layout) -> np.ndarray:
     return counts
 
 
-def count(kernel: Kernel[Block], *blocks: Block) -> State:
+def count(kernel: Any, *blocks: Block) -> Any:
     state = kernel.start()
     for block in blocks:
         state = kernel.add(state, block)
     return state
 
 
-def kernels(layout: Layout) -> list[Kernel[Block]]:
+def kernels(layout: Layout) -> list[Any]:
     last = layout.features - 1
     return [
         LabelKernel(layout),
@@ -49,8 +51,10 @@ def kernels(layout: Layout) -> list[Kernel[Block]]:
     ]
 
 
-def same(left: State, right: State) -> bool:
-    return left.keys() == right.keys() and all(np.array_equal(left[name], right[name]) for name in left)
+def same(left: Any, right: Any) -> bool:
+    return type(left) is type(right) and all(
+        np.array_equal(getattr(left, one.name), getattr(right, one.name)) for one in fields(left)
+    )
 
 
 def take(block: Block, rows: np.ndarray) -> Block:
@@ -78,18 +82,18 @@ def test_tables_equal_brute_force(seed: int) -> None:
     layout = Layout(tuple(rng.integers(1, 5, rng.integers(1, 5)).tolist()))
     block = random_block(rng, layout.levels, int(rng.integers(0, 40)))
     pairs = brute_pairs(block, layout)
-    np.testing.assert_array_equal(count(PairKernel(layout), block)["counts"], pairs)
+    np.testing.assert_array_equal(count(PairKernel(layout), block).counts, pairs)
     diagonal = np.diagonal(pairs, axis1=1, axis2=2)
-    np.testing.assert_array_equal(count(LabelKernel(layout), block)["counts"], diagonal)
+    np.testing.assert_array_equal(count(LabelKernel(layout), block).counts, diagonal)
     for feature in range(layout.features):
-        found = count(FeatureKernel(layout, (feature,)), block)["counts"]
+        found = count(FeatureKernel(layout, (feature,)), block).counts
         np.testing.assert_array_equal(found, pairs[:, layout.span(feature)])
 
 
 def test_label_counts_equal_crosstab() -> None:
     block = random_block(np.random.default_rng(3), (4, 2), 500)
     layout = Layout((4, 2))
-    found = count(LabelKernel(layout), block)["counts"]
+    found = count(LabelKernel(layout), block).counts
     for feature in range(2):
         table = pd.crosstab(block.label, block.codes[feature])
         np.testing.assert_array_equal(found[:, layout.span(feature)], table)
@@ -102,12 +106,12 @@ def test_set_counts_equal_grouped_rows(given_set: tuple[int, ...]) -> None:
     state = count(SetKernel(layout, given_set), block)
     frame = pd.DataFrame(block.codes.T.astype(int)).assign(label=block.label.astype(int))
     groups = frame.groupby([*given_set, "label"])
-    assert len(state["keys"]) == groups.ngroups
+    assert len(state.keys) == groups.ngroups
     for (*configuration, label), rows in groups:
         key = 0
         for feature, digit in zip(given_set, configuration, strict=True):
             key = key * layout.levels[feature] + digit
-        found = state["counts"][state["keys"].tolist().index(key * 3 + label)]
+        found = state.counts[state.keys.tolist().index(key * 3 + label)]
         for feature in range(3):
             expected = np.bincount(rows[feature], minlength=layout.levels[feature])
             np.testing.assert_array_equal(found[layout.span(feature)], expected)
@@ -124,7 +128,7 @@ def test_any_order_and_any_split_give_the_same_state(seed: int, parts: int) -> N
         whole = count(kernel, block)
         merged = kernel.start()
         for piece in pieces:
-            merged = kernel.merge(count(kernel, piece), merged)
+            merged = count(kernel, piece).merge(merged)
         assert same(count(kernel, *pieces), whole)
         assert same(merged, whole)
 
@@ -139,7 +143,7 @@ def test_columns_in_another_order_give_the_same_counts_there(seed: int) -> None:
     where = np.concatenate([np.arange(layout.total)[layout.span(i)] for i in order])
     other = Block(block.codes[order], block.label)
     for kernel in (LabelKernel, PairKernel):
-        before, after = count(kernel(layout), block)["counts"], count(kernel(moved), other)["counts"]
+        before, after = count(kernel(layout), block).counts, count(kernel(moved), other).counts
         expected = before[:, where] if before.ndim == 2 else before[:, where][:, :, where]
         np.testing.assert_array_equal(after, expected)
 
@@ -148,7 +152,7 @@ def test_a_wide_table_is_counted_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(module, "CHUNK", 3)
     layout = Layout((2, 3, 1, 4, 2, 5, 2))
     block = random_block(np.random.default_rng(8), layout.levels, 60)
-    found = count(FeatureKernel(layout, (3,)), block)["counts"]
+    found = count(FeatureKernel(layout, (3,)), block).counts
     np.testing.assert_array_equal(found, brute_pairs(block, layout)[:, layout.span(3)])
 
 
@@ -156,12 +160,12 @@ def test_all_levels_of_a_byte() -> None:
     layout = Layout((255, 2))
     codes = np.array([np.arange(255), np.arange(255) % 2], np.uint8)
     block = Block(codes, np.ones(255, np.uint8))
-    np.testing.assert_array_equal(count(PairKernel(layout), block)["counts"], brute_pairs(block, layout))
+    np.testing.assert_array_equal(count(PairKernel(layout), block).counts, brute_pairs(block, layout))
 
 
 def test_size_of_the_pair_table() -> None:
     layout = Layout((5, 5, 3))
-    assert pair_bytes(layout) == count(PairKernel(layout))["counts"].nbytes == 3 * 13 * 13 * 8
+    assert pair_bytes(layout) == count(PairKernel(layout)).counts.nbytes == 3 * 13 * 13 * 8
 
 
 @given(seeds)
@@ -170,7 +174,7 @@ def test_several_features_at_once_are_each_as_alone(seed: int) -> None:
     layout = Layout(tuple(rng.integers(1, 5, 5).tolist()))
     block = random_block(rng, layout.levels, int(rng.integers(1, 40)))
     kernel = FeatureKernel(layout, (3, 0, 4))
-    together = count(kernel, block)["counts"]
+    together = count(kernel, block).counts
     for position, feature in enumerate(kernel.features):
         alone = brute_pairs(block, layout)[:, layout.span(feature)]
         np.testing.assert_array_equal(together[:, kernel.part.span(position)], alone)

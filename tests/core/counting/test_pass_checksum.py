@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from spark_pufs.core.counting.pass_checksum import Nothing, Witnessed, witness_of
 from spark_pufs.core.counting.profile import ProfileKernel
+from spark_pufs.core.records import like, to_bytes
 from spark_pufs.types import RawBatch, Text
 
 WORDS = ["x", "y", "zz"]
@@ -65,13 +68,13 @@ def test_the_names_in_a_dictionary_count_not_their_numbers() -> None:
 
 def test_the_kernel_inside_gives_what_it_gives_alone() -> None:
     parts = [batch(*rows(seed)) for seed in range(3)]
-    alone, both = ProfileKernel(3, 1), Witnessed(ProfileKernel(3, 1))
-    state, seen = both.split(
-        both.merge(both.add(both.start(), parts[0]), both.add(both.add(both.start(), parts[1]), parts[2]))
-    )
-    expected = alone.merge(alone.add(alone.start(), parts[0]), alone.add(alone.add(alone.start(), parts[1]), parts[2]))
-    assert alone.read(state).fingerprint == alone.read(expected).fingerprint
-    assert sorted(state) == sorted(expected)
-    assert seen.tolist() == sum(witness_of(part) for part in parts).tolist()
-    idle = Witnessed(Nothing())
-    assert idle.split(idle.add(idle.start(), parts[0]))[1].tolist() == witness_of(parts[0]).tolist()
+    alone, both = ProfileKernel(3, 1), Witnessed(ProfileKernel(3, 1), witness_of)
+    seen = both.add(both.start(), parts[0]).merge(both.add(both.add(both.start(), parts[1]), parts[2]))
+    expected = alone.add(alone.start(), parts[0]).merge(alone.add(alone.add(alone.start(), parts[1]), parts[2]))
+    assert alone.read(seen.state).fingerprint == alone.read(expected).fingerprint
+    np.testing.assert_equal(asdict(seen.state), asdict(expected))
+    assert seen.witness.tolist() == sum(witness_of(part) for part in parts).tolist()
+    again = like(both.start(), to_bytes(seen))
+    np.testing.assert_equal(asdict(again), asdict(seen))
+    idle = Witnessed(Nothing(), witness_of)
+    assert idle.add(idle.start(), parts[0]).witness.tolist() == witness_of(parts[0]).tolist()

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_pufs.core.counting.kernel import decode, encode
 from spark_pufs.core.counting.profile import MOST_VALUES, SKETCH, Profile, ProfileKernel, _distinct
+from spark_pufs.core.records import like, to_bytes
 from spark_pufs.types import RawBatch, Text
 
 nan, inf = np.nan, np.inf
@@ -113,7 +113,7 @@ def test_any_order_and_any_split_give_the_same_state(seed: int, parts: int) -> N
     states = [kernel.add(kernel.start(), part_of(whole, r)) for r in rows]
     merged = kernel.start()
     for state in states:
-        merged = kernel.merge(decode(encode(state)), merged)
+        merged = like(kernel.start(), to_bytes(state)).merge(merged)
     one, many = kernel.read(kernel.add(kernel.start(), whole)), kernel.read(merged)
     np.testing.assert_equal(asdict(many), asdict(one))
 

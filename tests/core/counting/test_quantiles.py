@@ -23,7 +23,7 @@ def radix_edges(X: np.ndarray, bins: int, parts: int = 1) -> np.ndarray:
         for rows in np.array_split(X, parts):
             label = Text(np.zeros(len(rows), np.int32), ["0"])
             batch = RawBatch(rows, np.zeros(X.shape[1], np.int64), [], label)
-            state = kernel.merge(state, kernel.add(kernel.start(), batch))
+            state = state.merge(kernel.add(kernel.start(), batch))
         prefixes, ranks = narrow(kernel, state, ranks)
     return edges_from_prefixes(prefixes)
 

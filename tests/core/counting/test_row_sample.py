@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 from spark_pufs.core.counting.row_sample import (
     ALL,
     FirstSampleKernel,
+    HashCellKernel,
     HeavyKernel,
     RowSample,
     SampleKernel,
@@ -32,7 +35,7 @@ def wanted(columns: int, seed: int = 1) -> Wanted:
 def draw(kernel: SampleKernel, X: np.ndarray, labelled: np.ndarray, parts: int) -> RowSample:
     state = kernel.start()
     for piece in np.array_split(np.arange(len(X)), parts):
-        state = kernel.merge(state, kernel.add(kernel.start(), batch(X[piece], labelled[piece])))
+        state = state.merge(kernel.add(kernel.start(), batch(X[piece], labelled[piece])))
     return read_sample(kernel, state, int(labelled.sum()), int((~labelled).sum()))
 
 
@@ -74,7 +77,7 @@ def test_a_row_that_makes_up_half_the_table_is_kept_whatever_its_hash() -> None:
     labelled = np.zeros(4000, bool)
     for seed in range(20):
         own = wanted(2, seed)
-        cells = HeavyKernel(own).add(HeavyKernel(own).start(), batch(X, labelled))["cells"]
+        cells = HashCellKernel(own).add(HashCellKernel(own).start(), batch(X, labelled)).counts
         exact = HeavyKernel(own, np.flatnonzero(cells >= 400))
         heavy = heavy_hashes(exact.add(exact.start(), batch(X, labelled)), 400)
         sample = draw(SampleKernel(own, ALL // 10, heavy), X, labelled, 2)
@@ -102,12 +105,10 @@ def test_one_pass_gives_the_sample_and_the_cells() -> None:
     rng = np.random.default_rng(6)
     X, labelled = rng.integers(0, 9, (500, 2)).astype(float), rng.random(500) < 0.1
     own = wanted(2, 1)
-    sample, heavy = SampleKernel(own, ALL // 3, NONE), HeavyKernel(own)
+    sample, heavy = SampleKernel(own, ALL // 3, NONE), HashCellKernel(own)
     both = FirstSampleKernel(sample)
     halves = [batch(X[part], labelled[part]) for part in (slice(0, 200), slice(200, 500))]
-    found = both.merge(*(both.add(both.start(), half) for half in halves))
-    whole = batch(X, labelled)
-    expected = {**sample.add(sample.start(), whole), **heavy.add(heavy.start(), whole)}
-    assert found.keys() == expected.keys()
-    for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value)
+    first, second = (both.add(both.start(), half) for half in halves)
+    found, whole = first.merge(second), batch(X, labelled)
+    np.testing.assert_array_equal(found.cells.counts, heavy.add(heavy.start(), whole).counts)
+    np.testing.assert_equal(asdict(found.sample), asdict(sample.add(sample.start(), whole)))

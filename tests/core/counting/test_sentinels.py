@@ -15,7 +15,7 @@ def told(x: np.ndarray, parts: int = 1) -> list[str]:
     state = kernel.start()
     for rows in np.array_split(x, parts):
         batch = RawBatch(rows[:, None], np.zeros(1, np.int64), [], Text(np.zeros(len(rows), np.int32), ["0"]))
-        state = kernel.merge(kernel.add(kernel.start(), batch), state)
+        state = kernel.add(kernel.start(), batch).merge(state)
     return [found for _, found in sentinels(["x"], kernel.read(state))]
 
 

@@ -32,15 +32,15 @@ def by_hand(block: Block) -> np.ndarray:
 def test_pairs_by_hand() -> None:
     block = rows(0)
     kernel = SoftPairKernel(LAYOUT)
-    assert np.array_equal(kernel.add(kernel.start(), block)["counts"], by_hand(block))
+    assert np.array_equal(kernel.add(kernel.start(), block).counts, by_hand(block))
 
 
 def test_labels_are_the_diagonal_and_features_the_rows_of_pairs() -> None:
     block, pairs = rows(1), by_hand(rows(1))
     label = SoftLabelKernel(LAYOUT)
-    assert np.array_equal(label.add(label.start(), block)["counts"], np.diagonal(pairs, axis1=1, axis2=2))
+    assert np.array_equal(label.add(label.start(), block).counts, np.diagonal(pairs, axis1=1, axis2=2))
     some = SoftFeatureKernel(LAYOUT, (2, 0))
-    found = some.add(some.start(), block)["counts"]
+    found = some.add(some.start(), block).counts
     assert np.array_equal(found, np.concatenate([pairs[:, LAYOUT.span(2)], pairs[:, LAYOUT.span(0)]], axis=1))
 
 
@@ -50,21 +50,21 @@ def test_any_cut_of_the_rows_gives_the_same_counts(cut: int, seed: int) -> None:
     block = rows(seed)
     parts = [Block(block.codes[:, part], block.label[part]) for part in (slice(0, cut), slice(cut, None))]
     for kernel in (SoftPairKernel(LAYOUT), SoftLabelKernel(LAYOUT), SoftFeatureKernel(LAYOUT, (1,))):
-        whole = kernel.add(kernel.start(), block)["counts"]
+        whole = kernel.add(kernel.start(), block).counts
         halves = [kernel.add(kernel.start(), part) for part in parts]
-        assert np.array_equal(kernel.merge(*halves)["counts"], whole)
+        assert np.array_equal(halves[0].merge(halves[1]).counts, whole)
 
 
 def test_a_full_batch_of_full_grades_is_exact() -> None:
     many = 65_536
     block = Block(np.zeros((3, many), np.uint8), np.full(many, FULL_GRADE, np.uint8))
     kernel = SoftLabelKernel(LAYOUT)
-    assert kernel.add(kernel.start(), block)["counts"][1, 0] == many * FULL_GRADE
+    assert kernel.add(kernel.start(), block).counts[1, 0] == many * FULL_GRADE
 
 
 @pytest.mark.parametrize("grade", [0, FULL_GRADE])
 def test_known_classes_count_as_whole_rows(grade: int) -> None:
     block = Block(rows(3).codes, np.full(60, grade, np.uint8))
     kernel = SoftLabelKernel(LAYOUT)
-    counts = kernel.add(kernel.start(), block)["counts"] / FULL_GRADE
+    counts = kernel.add(kernel.start(), block).counts / FULL_GRADE
     assert counts[:, LAYOUT.span(0)].sum(axis=1).tolist() == ([60.0, 0.0] if grade == 0 else [0.0, 60.0])

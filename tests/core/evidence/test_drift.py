@@ -108,3 +108,29 @@ def test_missing_text_is_a_level_of_its_own() -> None:
 )
 def test_counts_survive_strict_json(column: ColumnCounts) -> None:
     assert ColumnCounts.from_dict(json.loads(json.dumps(column.as_dict(), allow_nan=False))) == column
+
+
+def placed(edges: tuple[float, ...], labelled: tuple[int, ...], others: tuple[int, ...]) -> ColumnCounts:
+    counts = np.zeros((3, len(labelled)), np.int64)
+    counts[LABELLED_POSITIVE], counts[UNLABELLED] = labelled, others
+    return ColumnCounts.of(Bins("x", "numeric", edges=edges), counts)
+
+
+def test_labelled_rows_that_changed_their_places_are_seen_whatever_the_cuts() -> None:
+    before = placed((1.0, 2.0), (100, 50, 50), (900, 950, 950))
+    after = placed((1.1, 2.1), (50, 50, 100), (950, 950, 900))
+    found = drift_between(before, after, LABELLED_POSITIVE)
+    assert found is not None
+    assert found.distance == pytest.approx(0.25)  # a quarter of them left the lowest third for the highest
+    pearson = chi2_contingency([[100, 50, 50], [50, 50, 100]], correction=False).pvalue
+    assert found.log_p == pytest.approx(np.log(2 * pearson))
+
+
+def test_bins_that_hold_other_shares_of_the_rows_are_no_places() -> None:
+    before = placed((1.0, 2.0), (100, 50, 50), (900, 950, 950))
+    after = placed((1.1, 2.1), (50, 50, 100), (1950, 950, 900))
+    found = drift_between(before, after, LABELLED_POSITIVE)
+    # Before, at least 100 of 200 lie below 1.1; after, exactly 50 do.
+    assert found is not None
+    assert found.distance == pytest.approx(0.25)
+    assert found.log_p > np.log(2 * chi2_contingency([[100, 50, 50], [50, 50, 100]], correction=False).pvalue)

@@ -8,6 +8,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from spark_pufs.core.pu import neighbours
 from spark_pufs.core.pu.neighbours import (
+    RowBlock,
+    Searched,
     blocks_of,
     median_reach,
     mutual_graph,
@@ -64,10 +66,10 @@ def test_blocks_and_chunks_change_nothing(k: int, rows: int) -> None:
     X = np.round(cloud(rows, 2), 1)  # with ties
     whole = nearest(X, 0, rows, k)
     assert whole[0].shape == (rows, min(k, rows - 1))
-    units = [{"first": 0, "last": rows // 2}, {"first": rows // 2, "last": rows}]
-    parts = [nearest_block({"X": X, "k": k}, unit) for unit in units]
-    assert (np.concatenate([part["square"] for part in parts]) == whole[1]).all()
-    assert (np.concatenate([part["index"] for part in parts]) == whole[0]).all()
+    units = [RowBlock(0, rows // 2), RowBlock(rows // 2, rows)]
+    parts = [nearest_block(Searched(X, k), unit) for unit in units]
+    assert (np.concatenate([part.square for part in parts]) == whole[1]).all()
+    assert (np.concatenate([part.index for part in parts]) == whole[0]).all()
     assert all((a == b).all() for a, b in zip(whole, by_all_pairs(X, k), strict=True))
 
 
@@ -81,8 +83,8 @@ def test_small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("rows", [1, 256, 257, 100_001])
 def test_blocks_cover_all_rows_once(rows: int) -> None:
     blocks = blocks_of(rows)
-    assert [b["first"] for b in blocks] == [0, *(b["last"] for b in blocks[:-1])]
-    assert blocks[-1]["last"] == rows
+    assert [b.first for b in blocks] == [0, *(b.last for b in blocks[:-1])]
+    assert blocks[-1].last == rows
     assert len(blocks) <= neighbours.UNITS
 
 

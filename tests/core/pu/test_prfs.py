@@ -34,14 +34,14 @@ def aucs(X: np.ndarray, s: np.ndarray, most: int = 1000, parts: int = 1) -> tupl
     batches = [batch(X[part], s[part]) for part in np.array_split(np.arange(len(s)), parts)]
     columns = tuple(range(X.shape[1]))
     first = scan(PositiveKernel(Wanted(columns, STATES, 0), most), batches)
-    kernel = CellKernel(columns, STATES, grids_of(first["rows"]))
+    kernel = CellKernel(columns, STATES, grids_of(first.rows))
     return kernel.aucs(scan(kernel, batches))
 
 
-def scan(kernel: Any, batches: list[RawBatch]) -> dict[str, Any]:
+def scan(kernel: Any, batches: list[RawBatch]) -> Any:
     state = kernel.start()
     for part in batches:
-        state = kernel.merge(state, kernel.add(kernel.start(), part))
+        state = state.merge(kernel.add(kernel.start(), part))
     return state
 
 

@@ -10,6 +10,7 @@ from spark_pufs.core.pu.neighbours import blocks_of, mutual_graph, nearest
 from spark_pufs.core.pu.pufs import (
     Links,
     PufsSettings,
+    TiedRows,
     balanced,
     laplacian_block,
     link_weights,
@@ -122,13 +123,12 @@ def test_laplacian_of_blocks_is_that_of_the_whole() -> None:
     inverse = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1)), 0)
     dense = np.diag((degree > 0).astype(float)) - inverse[:, None] * S.toarray() * inverse
     data = S.data * np.repeat(inverse, np.diff(S.indptr)) * inverse[S.indices]
-    shared = {"X": X, "positive": np.array([5, 9]), "theta": 0.7, "data": data}
-    shared |= {"indices": S.indices, "indptr": S.indptr}
+    shared = TiedRows(X, np.array([5, 9]), 0.7, data, S.indices, S.indptr)
     parts = [laplacian_block(shared, unit) for unit in blocks_of(600)]
     assert len(parts) == 3
-    assert sum(part["product"] for part in parts) == pytest.approx(X.T @ dense @ X)
+    assert sum(part.product for part in parts) == pytest.approx(X.T @ dense @ X)
     similarity = np.exp(-((X[:, None] - X[[5, 9]]) ** 2).sum(axis=2) / 0.49).mean(axis=1)
-    assert np.exp(np.concatenate([part["similarity"] for part in parts])) == pytest.approx(similarity)
+    assert np.exp(np.concatenate([part.similarity for part in parts])) == pytest.approx(similarity)
 
 
 def test_plausible_negatives_by_hand() -> None:

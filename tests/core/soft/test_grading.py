@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spark_pufs.core.records import from_bytes, to_bytes
 from spark_pufs.core.soft.distillation import soft_labels, taught
 from spark_pufs.core.soft.encoding import Encoding, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds
@@ -60,6 +61,6 @@ def test_a_grade_depends_on_the_row_alone(rows, teacher) -> None:
 
 def test_models_travel_as_arrays(rows, teacher) -> None:
     model = next(one for one in teacher[0].models if one is not None)
-    again = FoldModels.from_state(model.as_state())
+    again = from_bytes(FoldModels, to_bytes(model))
     layout = teacher[0].layout
     assert np.array_equal(again.scores(rows[0], layout), model.scores(rows[0], layout))

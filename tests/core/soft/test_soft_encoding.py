@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_pufs.core.records import from_bytes, to_bytes
 from spark_pufs.core.soft.encoding import Encoding, fine_bins, fine_codes, grouped
 from spark_pufs.types import Bins
 
@@ -61,6 +62,6 @@ def test_a_state_brings_it_back() -> None:
     X = np.arange(40.0)[:, None]
     bins = fine_bins(["x"], X, [])
     encoding = Encoding.of(fine_codes(X, bins), bins)
-    again = Encoding.from_state(encoding.as_state())
+    again = from_bytes(Encoding, to_bytes(encoding))
     assert again.layout == encoding.layout
     assert np.array_equal(again.group, encoding.group)

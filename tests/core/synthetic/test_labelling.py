@@ -61,7 +61,7 @@ def test_a_count_is_met_exactly_for_any_partitioning(count: int, cuts: list[int]
     kernel = SmallestKeys(count)
     state = kernel.start()
     for part in reversed(np.split(rows, sorted(cuts))):
-        state = kernel.merge(kernel.add(kernel.start(), row_keys(part, seed)), state)
+        state = kernel.add(kernel.start(), row_keys(part, seed)).merge(state)
     every = np.arange(900)
     label = draw_labels(counted(state, count), every, every % 3 == 0, seed)
     assert label.sum() == count
@@ -108,7 +108,7 @@ def information(X: np.ndarray, state: np.ndarray) -> np.ndarray:
     codes = np.array([code_numeric(x, own) for x, own in zip(X.T, bins, strict=True)])
     layout = Layout(tuple(own.levels for own in bins))
     kernel = LabelKernel(layout)
-    counts = kernel.add(kernel.start(), Block(codes, state))["counts"]
+    counts = kernel.add(kernel.start(), Block(codes, state)).counts
     return class_of_features(apply_surrogate(counts, "y0"), layout)[0]
 
 

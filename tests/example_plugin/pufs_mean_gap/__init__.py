@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from spark_pufs.core.counting.row_sample import LabelledRows
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
@@ -26,20 +27,28 @@ class MeanGapOptions(Options):
     squared: bool = flag(False)
 
 
-def mean_gap(shared: dict[str, Any], unit: dict[str, Any]) -> dict[str, Any]:
-    """The gap (D,) in units of each column's deviation."""
-    X, labelled = shared["X"], shared["label"] == LABELLED_POSITIVE
+@dataclass(frozen=True)
+class Gaps:
+    """The gap (D,) in units of each column's deviation, and its error (D,)."""
+
+    gap: NDArray[np.float64]
+    error: NDArray[np.float64]
+
+
+def mean_gap(rows: LabelledRows, options: MeanGapOptions) -> Gaps:
+    """How far the means lie apart."""
+    X, labelled = rows.X, rows.label == LABELLED_POSITIVE
     deviation = X.std(axis=0)
     gap = np.abs(X[labelled].mean(axis=0) - X[~labelled].mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
-    return {"gap": gap, "error": np.full(len(gap), np.sqrt(1 / labelled.sum() + 1 / (~labelled).sum()))}
+    error = np.full(len(gap), np.sqrt(1 / labelled.sum() + 1 / (~labelled).sum()))
+    return Gaps(gap**2 if options.squared else gap, error)
 
 
 def _run(task: Task) -> Outcome:
     options = task.options_as(MeanGapOptions)
     rows = draw_rows(task, options.rows)
-    found = in_one_task(task, mean_gap, rows)
-    scores = found["gap"] ** 2 if options.squared else found["gap"]
-    return Outcome(by_score(scores, task.limits), scores, found["error"], findings=Findings(sample=rows.note))
+    found = in_one_task(task, mean_gap, rows, options, Gaps)
+    return Outcome(by_score(found.gap, task.limits), found.gap, found.error, findings=Findings(sample=rows.note))
 
 
 MEAN_GAP = Method(

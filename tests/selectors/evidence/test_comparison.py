@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
 from spark_pufs.selectors.evidence.comparison import EvaluationProtocol
 from spark_pufs.selectors.evidence.sizes import smallest_good
-from spark_pufs.selectors.evidence.trial import run_trial, trial_sample
+from spark_pufs.selectors.evidence.trial import Trial, TrialRows, run_trial, trial_sample
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.pu_table import inspect
@@ -62,17 +63,15 @@ def test_a_trial_holds_out_rows_and_labels_of_its_fold() -> None:
     fold = (np.arange(200) % 4 == 0).astype(np.uint8)
     told = (X[:, 1] > 0.5).astype(np.uint8)
     lying = np.where(fold == 1, X[:, 2] > 0.5, told).astype(np.uint8)
-    request = {"costs": {}, "must": [], "never": [], "prior": None, "seed": 0, "bins": 5, "binning": "equal-width",
-               "max_categories": 32, "pair_memory_mb": 256}  # fmt: skip
-    shared = {"X": X, "label": lying, "group": np.arange(200), "folds": fold[None], "names": ["a", "b", "c"],
-              "levels": {}, "request": request, "seed": 0}  # fmt: skip
-    unit = {"method": "semi-mim", "options": {}, "k": 1, "repeat": 0, "fold": 1, "share": 0.3,
-            "classifier": "hist-gradient-boosting"}  # fmt: skip
+    request = Request(LabelRule("label", (1,), (2,), (0,)), "semi-mim", binning="equal-width")
+    shared = TrialRows(X, lying, np.arange(200), fold[None], ("a", "b", "c"), {}, request)
+    unit = Trial("semi-mim", k=1, repeat=0, fold=1, share=0.3, classifier="hist-gradient-boosting")
     trial = run_trial(LocalEngine, shared, unit)
-    assert trial["mask"].tolist() == [False, True, False]
-    changed = run_trial(LocalEngine, {**shared, "X": np.where(fold[:, None] == 1, rng.normal(size=X.shape), X)}, unit)
-    assert changed["mask"].tolist() == trial["mask"].tolist()
-    rows, predicted, labelled, both = trial["counts"]
+    assert trial.mask.tolist() == [False, True, False]
+    other = np.where(fold[:, None] == 1, rng.normal(size=X.shape), X)
+    changed = run_trial(LocalEngine, replace(shared, X=other), unit)
+    assert changed.mask.tolist() == trial.mask.tolist()
+    rows, predicted, labelled, both = trial.judged.counts
     assert (rows, labelled) == (50, int(lying[fold == 1].sum()))
     assert predicted == 15
     assert both <= labelled
@@ -86,8 +85,8 @@ def test_the_auc_of_a_trial_is_that_of_the_classifier_on_the_held_out_rows() -> 
     found = compare(frame, methods=["semi-mim"], k=1, folds=2, classifier="hist-gradient-boosting")
     engine, request = LocalEngine(frame), Request(LabelRule("label"), "semi-mim")
     task = make_task(engine, inspect(engine, request), METHODS["semi-mim"], request, LocalEngine)
-    state = trial_sample(task, 10_000, folds=2).state
-    good, label, held = state["X"][:, [0]], state["label"], state["folds"][0]
+    rows = trial_sample(task, 10_000, folds=2).rows
+    good, label, held = rows.X[:, [0]], rows.label, rows.folds[0]
     by_hand = []
     for fold in (0, 1):
         train, test = held != fold, held == fold

@@ -15,7 +15,8 @@ from sklearn.preprocessing import minmax_scale
 
 from spark_pufs import select
 from spark_pufs.core.baselines.scored import canonical_order
-from spark_pufs.core.baselines.sklearn_peers import forest_elimination
+from spark_pufs.core.baselines.sklearn_peers import Elimination, forest_elimination
+from spark_pufs.core.counting.row_sample import LabelledRows
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 from spark_pufs.errors import ConfigError, DataError, EnvironmentFault
 
@@ -55,14 +56,14 @@ def test_lasso_is_scikit_learns(table: pd.DataFrame) -> None:
 
 def test_dt_rfe_is_scikit_learns(table: pd.DataFrame) -> None:
     X, y = parts(table)
-    unit = {"open": np.arange(1, 12), "keep": 6, "trees": 10, "step": 1, "seed": 3}
-    found = forest_elimination({"X": X, "label": y.astype(np.uint8)}, unit)
+    settings = Elimination(np.arange(1, 12), keep=6, trees=10, step=1, seed=3)
+    found = forest_elimination(LabelledRows(X, y.astype(np.uint8)), settings)
     rows, columns = canonical_order(X[:, 1:], y.astype(np.uint8))
     peer = RFE(RandomForestClassifier(10, random_state=3), n_features_to_select=6)
     peer.fit(X[rows][:, columns + 1], y[rows] == 1)
-    assert found["rank"][columns].tolist() == peer.ranking_.tolist()
-    assert found["importance"][columns][peer.support_] == pytest.approx(peer.estimator_.feature_importances_)
-    assert not found["importance"][columns][~peer.support_].any()
+    assert found.rank[columns].tolist() == peer.ranking_.tolist()
+    assert found.importance[columns][peer.support_] == pytest.approx(peer.estimator_.feature_importances_)
+    assert not found.importance[columns][~peer.support_].any()
 
 
 def test_dt_rfe_ranks_the_dropped_by_when_they_went(table: pd.DataFrame) -> None:

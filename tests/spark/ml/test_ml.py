@@ -36,7 +36,6 @@ CONNECT = "SPARK_PUFS_TEST_CONNECT" in os.environ
 NAMES = ["a", "b", "c.d", "e"]
 QUICK_START = {
     "spark.ui.enabled": "false",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.python.unix.domain.socket.enabled": "true",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 from pathlib import Path
@@ -20,34 +21,49 @@ from spark_pufs.cli.commands import Masked
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.jobs.config import RunConfig, load_config, parse, resolved, with_overrides
 from spark_pufs.jobs.select_job import resume
-from spark_pufs.masking import MASK, masked, masked_settings, places_masked
+from spark_pufs.jobs.settings_shown import places_masked
+from spark_pufs.masking.addresses import Address, address_shown
+from spark_pufs.masking.hidden import Secret, known_address
+from spark_pufs.masking.texts import MASK, foreign, masked
 from spark_pufs.rundir.folder import RunFolder
 
 SECRET = "Xy7/gH+q"
 ADDRESSES = [
     (f"s3://AKIA42:{SECRET}@bucket/table", "s3://***@bucket/table"),
     (f"s3://:{SECRET}@bucket/table", "s3://***@bucket/table"),
-    (f"https://h/p?sv=2024&sig={SECRET}%3D&se=1", "https://h/p?sv=2024&sig=***&se=1"),
-    (f"https://h/p?token={SECRET}", "https://h/p?token=***"),
-    (f"https://h/p?X-Amz-Signature={SECRET}&a=b", "https://h/p?X-Amz-Signature=***&a=b"),
-    (f"jdbc:postgresql://h:5432/db?user=me&password={SECRET}", "jdbc:postgresql://h:5432/db?user=me&password=***"),
-    (f"jdbc:sqlserver://h:1433;user=me;password={SECRET};ssl=true", "jdbc:sqlserver://h:1433;user=me;password=***;ssl=true"),
-    (f"jdbc:oracle:thin:scott/{SECRET}@h:1521/x", "jdbc:oracle:thin:***@h:1521/x"),
-    (f"-Djavax.net.ssl.trustStorePassword={SECRET} -Xmx1g", "-Djavax.net.ssl.trustStorePassword=*** -Xmx1g"),
-    (f"'spark.hadoop.fs.s3a.secret.key': '{SECRET} 2'", "'spark.hadoop.fs.s3a.secret.key': ***"),
+    (f"https://h/p?sv=2024&sig={SECRET}%3D&se=1", "https://h/p?***"),
+    (f"https://h/p?token={SECRET}", "https://h/p?***"),
+    (f"https://h/p?code={SECRET}", "https://h/p?***"),
+    (f"https://h/p#{SECRET}", "https://h/p#***"),
+    (f"https://{SECRET}@host/p", "https://***@host/p"),
+    (f"https://user@corp:{SECRET}@host:8443/p", "https://***@host:8443/p"),
+    (f"jdbc:postgresql://h:5432/db?user=me&password={SECRET}", "jdbc:postgresql://h:5432/db?***"),
+    (f"jdbc:sqlserver://h:1433;user=me;password={SECRET};ssl=true", "jdbc:sqlserver://h:1433;***"),
+    (f"jdbc:sqlserver://h:1433;user=me;password={SECRET}@1", "jdbc:sqlserver://***"),
+    (f"jdbc:oracle:thin:scott/{SECRET}@h:1521/x", "jdbc:oracle:***"),
+    (f"jdbc:mysql://(host=h,password={SECRET})/db", "jdbc:mysql://***"),
+    (f"sc://h:15002/;token={SECRET};user_id=me", "sc://h:15002/;***"),
+    (f"k8s://https://me:{SECRET}@h:443", "k8s://https://***@h:443"),
+    (f"abfss://c:{SECRET}@account.dfs.core.windows.net/t", "abfss://***@account.dfs.core.windows.net/t"),
+    (f"mongodb+srv://me:{SECRET}@h/db?w=majority", "mongodb+srv://***@h/db?***"),
 ]  # fmt: skip
 PLAIN = [
     "hdfs://name:8020/user/me@home/table",
     "abfss://container@account.dfs.core.windows.net/table",
-    "s3://bucket/a:b@c/part-*.parquet",
-    "spark://host:7077",
+    "s3://bucket/a@c/part-*.parquet",
+    "spark://one:7077,two:7077",
+    "http://[::1]:4040/jobs",
+    "file:///home/me@here/table",
     "Column 'token=1': tells the label of every row",
+    "Column 'user.token': is constant",
     "path/to/table, seed: 7, C:\\tables\\x",
 ]
 
 
 @pytest.mark.parametrize(("text", "shown"), ADDRESSES)
 def test_secrets_go_and_the_rest_stays(text: str, shown: str) -> None:
+    assert address_shown(text) == shown
+    assert f"{Address(text)} {Address(text)!r} {[Address(text)]}".count(SECRET) == 0
     assert masked(text) == shown
     assert masked(f"Source '{text}': cannot be read.") == f"Source '{shown}': cannot be read."
     assert masked(shown) == shown
@@ -56,20 +72,78 @@ def test_secrets_go_and_the_rest_stays(text: str, shown: str) -> None:
 @pytest.mark.parametrize("text", PLAIN)
 def test_what_is_no_secret_stays(text: str) -> None:
     assert masked(text) == text
-    assert masked_settings({"path": text}) == {"path": text}
 
 
-@given(st.text(st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="'\"<>`@"), min_size=6))
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("s3://bucket/a:b@c/t", "s3://bucket/a:b@c/t"),  # a path of a bucket may hold all of this
+        ("AccountName=me;AccountKey=abc==;EndpointSuffix=x", "***"),
+        ("me:secret@host/table", "***@host/table"),
+        ("host/container/x?sv=1&sig=abc", "host/container/x?***"),
+        ("data/day=1/part-?.csv", "data/day=1/part-?.csv"),
+        ("C:\\tables\\me@home", "C:\\tables\\me@home"),
+        ("local[*]", "local[*]"),
+        ("", ""),
+    ],
+)
+def test_what_is_given_as_a_path_may_still_hold_a_secret(text: str, shown: str) -> None:
+    assert address_shown(text) == shown
+
+
+@given(st.text(min_size=1))
 @example("a:b/c")
 @example("8020/x")
+@example("pa ss'wo\"rd")
+@example("8020/x?#;")
 def test_no_password_of_an_address_is_left(secret: str) -> None:
-    assert masked(f"Output 's3://user:{secret}0@bucket/x': no") == "Output 's3://***@bucket/x': no"
+    for scheme in ("s3", "https", "jdbc:postgresql"):
+        shown = address_shown(f"{scheme}://user:{secret}0@bucket/x")
+        assert shown in (f"{scheme}://***@bucket/x", f"{scheme}://***")
+
+
+@given(st.text(st.characters(exclude_categories=("Cc", "Zl", "Zp")), min_size=6))
+def test_no_password_of_an_address_is_left_in_a_text(secret: str) -> None:
+    text = masked(f"Output 's3://user:{secret}0@bucket/x': no")
+    assert text in ("Output 's3://***@bucket/x': no", "Output 's3://***': no")
+
+
+FOREIGN = [
+    ('LoginModule required username="me" password="pa ss";', 'LoginModule required username="me" password=***'),
+    ("-Djavax.net.ssl.trustStorePassword=a b -Xmx1g", "-Djavax.net.ssl.trustStorePassword=***"),
+    ("Server=h;Uid=me;Pwd=x y;Encrypt=yes", "Server=h;Uid=me;Pwd=***"),
+    ("DefaultEndpointsProtocol=https;AccountKey=abc==", "DefaultEndpointsProtocol=https;AccountKey=***"),
+    ("es.net.http.auth.pass -> x, es.nodes -> h", "es.net.http.auth.pass -> ***"),
+    ("'spark.hadoop.fs.s3a.secret.key': 'x 2'", "'spark.hadoop.fs.s3a.secret.key': ***"),
+    ('{"password":\n  "x",\n  "a": 1}', '{"password":***\n***\n  "a": 1}'),
+    ("Authorization: Basic abc", "Authorization: ***"),
+    ("sent Bearer abc.def", "sent Bearer ***"),
+    ("key -----BEGIN PRIVATE KEY-----\nabc", "key ***"),
+    ("Table or view not found: lake.flows", "Table or view not found: lake.flows"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "shown"), FOREIGN)
+def test_words_of_others_end_where_a_secret_may_begin(text: str, shown: str) -> None:
+    assert foreign(text) == shown
+
+
+def test_a_secret_that_is_known_is_found_in_the_words_of_others() -> None:
+    kept = Secret("my pa$$ phrase"), known_address("https://me:s3cr/t@host/x?code=abc%2Fdef")
+    said = "no login: my pa$$ phrase, my%20pa%24%24%20phrase, s3cr/t, abc/def"
+    assert foreign(said) == "no login: ***, ***, ***, ***"
+    assert f"{kept[0]} {kept!r}" == "*** (***, Address('https://***@host/x?***'))"
+    with pytest.raises(TypeError, match="a secret is not sent or kept"):
+        copy.copy(kept[0])
 
 
 NAMES = [
     "spark.hadoop.fs.s3a.secret.key", "spark.hadoop.fs.s3a.access.key", "spark.ssl.keyPassword", "password",
     "spark.hadoop.fs.azure.account.key.me.dfs.core.windows.net", "spark.kubernetes.authenticate.oauthToken",
-    "fs.azure.account.oauth2.client.secret", "sessionToken", "api_key",
+    "fs.azure.account.oauth2.client.secret", "sessionToken", "api_key", "credentials", "pass", "auth", "sas", "bearer",
+    "encryption.key", "es.net.http.auth.pass", "spark.kafka.sasl.jaas.config", "spark.sql.catalog.lake.password",
+    "spark.sql.catalog.lake.uri", "spark.executorEnv.X", "spark.driver.extraJavaOptions", "spark.a.name.nobody.knows",
+    "spark.shuffle.service.secretThing", "spark.redaction.string.regex",
 ]  # fmt: skip
 
 
@@ -96,8 +170,10 @@ def test_settings_with_secret_names_are_kept_masked_and_asked_for_again(tmp_path
 
 
 def test_every_masked_place_is_named_at_once(tmp_path: Path) -> None:
-    source = {"path": ADDRESSES[0][0], "format": "jdbc", "options": {"password": SECRET, "url": ADDRESSES[5][0]}}
+    options = {"password": SECRET, "url": ADDRESSES[8][0], "dbtable": "(select 1)", "pin": 1234, "header": True}
+    source = {"path": ADDRESSES[0][0], "format": "jdbc", "options": options}
     kept = resolved(parse(config(source=source, output={"path": ADDRESSES[3][0]}, select={"costs": {"token_age": 2}})))
+    assert b"1234" not in kept
     assert SECRET.encode() not in kept
     values = yaml.safe_load(kept)
     assert values["select"]["costs"] == {"token_age": 2}
@@ -105,6 +181,8 @@ def test_every_masked_place_is_named_at_once(tmp_path: Path) -> None:
         "source.path",
         "source.options.password",
         "source.options.url",
+        "source.options.dbtable",
+        "source.options.pin",
         "output.path",
     ]
 
@@ -123,7 +201,7 @@ def test_resume_asks_for_secrets_and_never_uses_the_mask(tmp_path: Path, monkeyp
         resume(str(tmp_path))
     assert used == []
     resume(str(tmp_path), [f"source.path={ADDRESSES[0][0]}"])
-    assert (used[0].source.path, used[0].output.path) == (ADDRESSES[0][0], str(tmp_path))
+    assert (used[0].source.path, used[0].output.path) == (Address(ADDRESSES[0][0]), Address(str(tmp_path)))
 
 
 def test_faults_and_tracebacks_in_logs_are_masked(caplog: pytest.LogCaptureFixture) -> None:

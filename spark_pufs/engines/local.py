@@ -41,6 +41,7 @@ class LocalEngine:
         self._frame = frame
         self._threads = threads
         self.passes: list[Pass] = []
+        self.how: dict[str, str] = {}
 
     def columns(self) -> list[Column]:
         columns = []

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
 
 __all__ = [
+    "CHANGE_TONES",
     "Sign",
     "asked",
     "fixed",
@@ -40,6 +41,9 @@ ALIKE = 0.02  # a difference of shares too small to speak of
 ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows little
 TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+# How the verdicts of `diff` look.
+CHANGE_TONES = {"unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ def asked(selection: Selection) -> list[str]:
         if value
     ]
     return [
-        f"Which of {facts['features']:,} features tell the positives among {_rows(facts['rows'])}?",
+        f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
     ]
@@ -149,8 +153,10 @@ def found(selection: Selection) -> list[str]:
         says.append(f"{short(first.name, 60)}: {seen(first.levels)}")
     alike = [pair for pair in twins(features.redundancy, most=300) if pair[2] >= TWINS]
     if alike:
-        pairs = "1 pair of chosen features tells" if len(alike) == 1 else f"{len(alike)} pairs of chosen features tell"
-        says.append(f"{pairs} much the same.")
+        pairs = (
+            "1 pair of chosen features carries" if len(alike) == 1 else f"{len(alike)} pairs of chosen features carry"
+        )
+        says.append(f"{pairs} much the same information.")
     if findings.choice is not None:
         says.append(findings.choice.why)
     return says
@@ -185,7 +191,7 @@ def score_words(selection: Selection) -> str:
         )
     method = known_method(selection.method)
     steps = "; each is scored given those chosen before it" if method and method.stepwise else ""
-    return f"The higher the score, the more a feature tells{steps}."
+    return f"The higher the score, the more relevant the feature{steps}."
 
 
 def seen(levels: Sequence[Level]) -> str:

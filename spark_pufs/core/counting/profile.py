@@ -316,7 +316,9 @@ def _sampled(
     rows = np.arange(len(hashes)) if len(kept.hash) < most else np.flatnonzero(hashes <= kept.hash[-1])
     smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
     picked = rows[first[:most]]
-    return SmallestRows(smallest[:most], X[picked], texts[picked], count[:most], most)
+    return SmallestRows(
+        smallest[:most], np.ascontiguousarray(X[picked]), np.ascontiguousarray(texts[picked]), count[:most], most
+    )
 
 
 def _sketch(

@@ -332,7 +332,7 @@ def _check(
     most = _entropy(prior)
     tests = {
         # I(X;Y) cannot exceed the entropy of the class.
-        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats; a class holds no more."): (
+        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats, at most the entropy."): (
             0 < effect <= most * (1 + 1e-9)
         ),
         ("effect", effect, f"be at least {LEAST_EFFECT:g}", "No table shows less."): not 0 < effect < LEAST_EFFECT,

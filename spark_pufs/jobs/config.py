@@ -117,8 +117,12 @@ class MlflowConfig(Section):
 
 
 class SelectionOutput(OutputConfig):
-    """The run directory of a selection, and whether it is logged to MLflow too."""
+    """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
+    ``previous``: a run directory, or "latest" for the last one beside ``path``.
+    """
+
+    previous: Place | None = None
     mlflow: MlflowConfig | None = None
 
 

@@ -13,6 +13,7 @@ import yaml
 
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.masking.hidden import revealed
@@ -58,10 +59,11 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     if tracking is not None:
         tracking.check()
     folder = RunFolder(config.output.path.given)
+    previous = previous_run(config.output.previous, config.output.path)
     if dry_run:
         return RunOutcome(None, _planned(config, request, folder, note))
     with held(folder):
-        return _select(config, request, folder, tracking, note)
+        return _select(config, request, folder, previous, tracking, note)
 
 
 def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
@@ -75,7 +77,12 @@ def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Calla
 
 
 def _select(
-    config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
+    config: RunConfig,
+    request: Request,
+    folder: RunFolder,
+    previous: Previous,
+    tracking: Tracking | None,
+    note: Callable[[str], None],
 ) -> RunOutcome:
     with opened(config, note) as engine:
         plan = _prepared(engine, config, request)
@@ -91,12 +98,18 @@ def _select(
         if config.output.likely_positives:
             note("writing likely positives")
             written[LIKELY] = _write_likely(engine, selection, request, folder)
+    selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
-    folder.write_all(files | {CONFIG: settings}, facts, written)
+    folder.write_all(files | pages | {CONFIG: settings}, facts, written)
     _clean(folder, keeper)
-    message = "\n".join([*filter(None, [selection.verdict]), selection.summary])
+    message = "\n".join([*filter(None, [selection.verdict]), selection.summary, *_since(selection)])
     message += f"\nResults: {folder.path} (open report.html)"
     return RunOutcome(selection, message + _log(tracking, folder))
+
+
+def _since(selection: Selection) -> list[str]:
+    since = selection.findings.since
+    return [] if since is None else [f"Since {since.previous}: {'; '.join([since.verdict, *since.reasons[:3]])}"]
 
 
 def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:

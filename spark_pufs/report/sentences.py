@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
 
 __all__ = [
+    "CHANGE_TONES",
     "Sign",
     "asked",
     "fixed",
@@ -40,6 +41,9 @@ ALIKE = 0.02  # a difference of shares too small to speak of
 ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows little
 TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+# How the verdicts of `diff` look.
+CHANGE_TONES = {"unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor"}
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,14 @@ class RunFolder:
         folder.path = address_shown(folder._given)
         return folder
 
+    def outer(self) -> tuple[RunFolder, str]:
+        """The folder that this one lies in, and its name there."""
+        folder = copy.copy(self)
+        folder._base, _, name = self._base.rstrip("/").rpartition("/")
+        folder._given = self._given.rstrip("/").rpartition("/")[0] or "."
+        folder.path = address_shown(folder._given)
+        return folder, name
+
     def check_place(self) -> None:
         """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
         in_the_way, there = self._in_the_way(), self._nearest()

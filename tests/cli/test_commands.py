@@ -53,6 +53,18 @@ def test_select_writes_results_and_the_second_run_is_a_no_op(
     assert select(example, out, "--set", "select.k=6", *BRIEFLY, "--set", "output.overwrite=true") == 0
 
 
+def test_the_next_day_tells_what_changed(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quick = ("--set", "select.method=semi-mim", "--set", "output.previous=latest")
+    assert select(example, tmp_path / "2026-01-01", *quick, "--set", "select.k=5") == 0
+    assert "Since" not in capsys.readouterr().out
+    assert select(example, tmp_path / "2026-01-02", *quick, "--set", "select.k=4") == 0
+    assert "Since 2026-01-01: changed within error" in capsys.readouterr().out
+    answer = json.loads((tmp_path / "2026-01-02" / "selection.json").read_text())
+    assert answer["details"]["since"]["verdict"] == "changed within error"
+    assert len(answer["details"]["since"]["went"]) == 1
+    assert "changes.html" in json.loads((tmp_path / "2026-01-02" / "manifest.json").read_text())["files"]
+
+
 def test_dry_run_prints_the_plan_and_writes_nothing(
     example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -26,7 +26,7 @@ from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import Request
-from spark_pufs.run.copies import copy_groups, one_of_each, with_copies
+from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
@@ -93,7 +93,7 @@ def prepare(engine: Engine, request: Request) -> Plan:
     method = method_named(request.method)
     plan = inspect(engine, request, method.binning)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, request, limits)
+    return one_of_each(plan, engine, request, limits)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -142,7 +142,8 @@ def execute(
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
-    seen = replace(seen, copies=copy_groups(plan.copies))
+    near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
+    seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)

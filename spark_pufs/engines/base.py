@@ -21,7 +21,7 @@ from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
-from spark_pufs.core.search.kept_state import State
+from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 __all__ = [

@@ -25,7 +25,7 @@ from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import Request
-from spark_pufs.run.copies import copy_groups, one_of_each, with_copies
+from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
@@ -91,12 +91,12 @@ def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan
     method = method_named(request.method)
     plan = inspect(engine, request, method.binning, known)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, request, limits)
+    return one_of_each(plan, engine, request, limits)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
     """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
-    method, unread = method_named(request.method), Unread()
+    method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
@@ -108,7 +108,7 @@ class RowsWanted(Exception):
     """A method has found all else in order."""
 
 
-class Unread:
+class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
     def __getattr__(self, name: str) -> Any:
@@ -139,7 +139,8 @@ def execute(
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
-    seen = replace(seen, copies=copy_groups(plan.copies))
+    near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
+    seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
@@ -261,7 +262,7 @@ def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
     best = counter.labels().max(axis=0)
     told = np.add.reduceat(best, table.layout.offsets[:-1])
     return tuple(
-        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        f"Column '{name}': determines the label of every row: a copy of it, or a leak? Exclude it if so."
         for name, rows in zip(table.names, told, strict=True)
         if rows == table.plan.profile.rows
     )

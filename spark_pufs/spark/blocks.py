@@ -208,7 +208,7 @@ class CachedBlocks:
             self._blocks.unpersist()
 
     def _packed(self) -> DataFrame:
-        """The blocks, dealt out evenly so that a skewed source does not make skewed passes."""
+        """The blocks, distributed evenly so that a skewed source does not make skewed passes."""
         from pyspark import StorageLevel
 
         if self._blocks is None:

@@ -18,9 +18,17 @@ from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
-__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack", "packer"]
+__all__ = ["NearCopy", "PUTable", "Plan", "inspect", "narrowed", "pack", "packer"]
 
 IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
+
+
+@dataclass(frozen=True)
+class NearCopy:
+    """A column that nearly repeats feature ``of``: how far they agree, 1 being the same order of all rows."""
+
+    of: str
+    agreement: float
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,12 @@ class Plan:
     source: Source
     binning: Binning
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
+    near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The features and their copies, in table order."""
-        own = {*self.features, *self.copies}
+        """The features, their copies and near copies, in table order."""
+        own = {*self.features, *self.copies, *self.near_copies}
         return tuple(name for name in self.schema.order if name in own)
 
 

@@ -67,10 +67,11 @@ def _compare(
 ) -> str:
     with opened(config, note) as engine:
         request = config.request()
-        mark = _mark(fingerprint(prepare(engine, request), request), config.compare)
+        plan = prepare(engine, request)
+        mark = _mark(fingerprint(plan, request), config.compare)
         if folder.check(mark, config.output.overwrite):
             return f"Already done: {folder.path} holds this comparison of this table."
-        found = compare_with(engine, request, candidates, protocol, note)
+        found = compare_with(engine, request, candidates, protocol, note, plan)
     files = {
         "comparison.json": json.dumps(found.as_dict(), indent=2).encode(),
         "comparison.md": markdown(found).encode(),

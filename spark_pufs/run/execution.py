@@ -87,11 +87,11 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request) -> Plan:
-    """All that can be wrong is found here, before the work."""
+def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+    """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning)
+    plan = inspect(engine, request, method.binning, known)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, engine, request, limits)
 
@@ -230,12 +230,14 @@ def compare_with(
     candidates: Sequence[Candidate],
     protocol: EvaluationProtocol,
     note: Callable[[str], None] = lambda what: None,
+    known: Plan | None = None,
 ) -> Comparison:
-    """Judge every candidate, and all features beside them, on held-out rows of one table."""
+    """Judge every candidate, and all features beside them, on held-out rows of one table, of which a plan may be
+    ``known``."""
     for candidate in candidates:
         read_options(method_named(candidate.method), candidate.options)
     request = replace(request, method="auto", options={})
-    plan = prepare(engine, request)
+    plan = prepare(engine, request, known)
     task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
     try:
         return compare_methods(task, [*candidates, Candidate(ALL)], protocol)

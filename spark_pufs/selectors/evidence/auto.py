@@ -125,7 +125,7 @@ def _sized(task: Task, chosen: Method) -> tuple[Task, SizeCurve | None, tuple[st
 
 @contextmanager
 def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
-    """The task of another method; rows that had to be packed for it are let go after it."""
+    """The task of another method; rows that had to be packed for it are released after it."""
     own = _task_of(task, chosen)
     try:
         yield own

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 import click
 from rich.console import Console
@@ -34,6 +34,8 @@ from spark_pufs.jobs.select_job import run_check, run_select
 from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
 from spark_pufs.selectors.registry import every_method, method_named
 from spark_pufs.version import __version__
+
+ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 __all__ = ["app", "main", "run"]
 
@@ -95,7 +97,7 @@ class Masked(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         return masked(super().formatMessage(record))
 
-    def formatException(self, ei: Any) -> str:
+    def formatException(self, ei: ExceptionInfo) -> str:
         return foreign(super().formatException(ei))
 
     def formatStack(self, stack_info: str) -> str:

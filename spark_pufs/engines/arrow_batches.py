@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +26,7 @@ def raw_batch(numeric: pa.Array, width: int, text: Sequence[pa.Array], label: pa
     return RawBatch(values, nulls, [_encode(column) for column in text], _encode(label))
 
 
-def plain_text(value: Any) -> str:
+def plain_text(value: object) -> str:
     """A value as text in one way, whatever the engine: 3 and 3.0 are '3', True is 'true'.
 
     >>> [plain_text(v) for v in (3, 3.0, 0.1, 1e16, Decimal("2.50"), True, "x")]

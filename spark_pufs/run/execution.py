@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.core.schema import label_states, match, patterns
-from spark_pufs.engines.base import Engine, Keeper
+from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
@@ -44,13 +44,14 @@ from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, PUTable, inspect
-from spark_pufs.types import LabelRule
+from spark_pufs.types import Json, LabelRule
 from spark_pufs.version import __version__
 
 __all__ = [
     "check",
     "check_table",
     "compare_with",
+    "comparison_request",
     "execute",
     "fingerprint",
     "identifiers",
@@ -111,8 +112,13 @@ class RowsWanted(Exception):
 class Unread:
     """In place of whatever brings rows: nothing may be asked of it."""
 
-    def __getattr__(self, name: str) -> Any:
+    name = "unread"
+    passes: list[Pass] = []  # noqa: RUF012
+
+    def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
+
+    columns = source = pack = scan = release = each = mask_scorer = likely_positives = _wanted
 
 
 def execute(
@@ -221,12 +227,16 @@ def compare_with(
     candidates: Sequence[Candidate],
     protocol: EvaluationProtocol,
     note: Callable[[str], None] = lambda what: None,
+    plan: Plan | None = None,
 ) -> Comparison:
-    """Judge every candidate, and all features beside them, on held-out rows of one table."""
+    """Judge every candidate, and all features beside them, on held-out rows of one table.
+
+    ``plan``: what ``prepare`` found by ``comparison_request``, where that was done before.
+    """
     for candidate in candidates:
         read_options(method_named(candidate.method), candidate.options)
-    request = replace(request, method="auto", options={})
-    plan = prepare(engine, request)
+    request = comparison_request(request)
+    plan = plan or prepare(engine, request)
     task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
     try:
         return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
@@ -234,7 +244,12 @@ def compare_with(
         task.table.blocks.release()
 
 
-def identity(plan: Plan, request: Request) -> dict[str, Any]:
+def comparison_request(request: Request) -> Request:
+    """The request by which methods are compared, whatever its own method is."""
+    return replace(request, method="auto", options={})
+
+
+def identity(plan: Plan, request: Request) -> dict[str, Json]:
     """What an answer depends on, as plain values: the rows in any order, the request, the version."""
     facts = {
         "table": plan.profile.fingerprint,
@@ -245,7 +260,7 @@ def identity(plan: Plan, request: Request) -> dict[str, Any]:
     others = packages_behind(request.method)
     if others:
         facts["packages"] = others
-    plain: dict[str, Any] = json.loads(json.dumps(facts, default=str))
+    plain: dict[str, Json] = json.loads(json.dumps(facts, default=str))
     return plain
 
 
@@ -324,8 +339,8 @@ def _lines(
     )
 
 
-def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
-    passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+def _run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
+    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
     return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -270,7 +270,7 @@ def _flags(values: ArrayLike, where: str) -> Flags:
     return raw.astype(np.bool_)
 
 
-def _strange(raw: NDArray[Any]) -> list[Any]:
+def _strange(raw: NDArray[np.generic]) -> list[object]:
     """Values that are no flags."""
     if raw.dtype.kind in "biuf":
         return list(raw[(raw != 0) & (raw != 1)].tolist())

@@ -40,7 +40,7 @@ def _at_most(k: int, numbers: pd.DataFrame) -> int:
     return min(k, numbers.shape[1])
 
 
-def _top(A: pd.DataFrame, values: NDArray[Any], k: int) -> list[str]:
+def _top(A: pd.DataFrame, values: NDArray[np.number], k: int) -> list[str]:
     return [str(A.columns[i]) for i in np.argsort(-values, kind="stable")[:k]]
 
 

@@ -229,6 +229,9 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     >>> sorted(likely_positives(found, table)["row"]) == list(range(20, 40))
     True
     """
+    if not isinstance(selection, Selection):
+        found = f"expected a Selection, got {type(selection).__name__}"
+        raise ConfigError(Fault("Likely positives", found, "Give what select() returned."))
     request = selection.request
     wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
     clustering = selection.findings.clustering

@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 
+MOST_READ, MOST_SHOWN = 10_000, 2_000  # characters of a part of a fault
 SHOWN = 10  # names listed where none is close
 
 
@@ -53,7 +54,8 @@ class Fault:
 
     def __post_init__(self) -> None:
         for name in ("where", "found", "fix"):
-            object.__setattr__(self, name, visible(masked(getattr(self, name))))
+            text = visible(masked(str(getattr(self, name))[:MOST_READ]))
+            object.__setattr__(self, name, text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}...")
 
     def __str__(self) -> str:
         return f"{self.where}: {self.found}. {self.fix}"

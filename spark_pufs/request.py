@@ -85,6 +85,7 @@ class Request:
         >>> [Request.of(LabelRule("label"), method="mim", k=k).propose_k for k in (5, "all", "auto", None)]
         [False, False, True, True]
         """
+        method = plain(method)
         read = {name: _read(name, value) for name, value in given.items()}
         k = read.get("k")
         propose = k == "auto" or (k is None and read.get("budget") is None)

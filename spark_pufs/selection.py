@@ -15,6 +15,7 @@ from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings import Findings
 from spark_pufs.masking.texts import masked_texts
 from spark_pufs.types import Json
+from spark_pufs.values import Strange, path_text, plain, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -128,6 +129,9 @@ class Selection:
 
     def apply(self, table: Table) -> Table:
         """The same table with the chosen features, all of which it must have, and the columns that are not features."""
+        if not hasattr(table, "columns"):
+            found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
+            raise DataError(Fault("Table", found, "Convert it first."))
         faults = absent(self.names, map(str, table.columns))
         if faults:
             raise DataError(faults)
@@ -162,16 +166,22 @@ class Selection:
         """selection.json, ranking.parquet, report.html and report.md into the folder ``path``, the manifest last."""
         from spark_pufs.rundir.files import write_selection
 
-        write_selection(self, path, overwrite=overwrite)
+        if not isinstance(plain(overwrite), bool):
+            found = f"must be true or false, got {shown(overwrite)}"
+            raise ConfigError(Fault("Option 'overwrite'", found, "For example True."))
+        write_selection(self, path, overwrite=bool(overwrite))
 
     def write_report(self, path: str | Path) -> None:
         """The report alone: HTML, or Markdown where the name ends in .md."""
         from spark_pufs.report import to_html, to_markdown
         from spark_pufs.rundir.atomic import write_file
 
-        text = to_markdown(self) if str(path).endswith(".md") else to_html(self)
+        place = path_text(path)
+        if isinstance(place, Strange):
+            raise ConfigError(Fault(f"Report {place!r}", "is not a path", "Name a file, for example report.html."))
+        text = to_markdown(self) if place.endswith(".md") else to_html(self)
         try:
-            write_file(Path(path).expanduser(), text.encode())
+            write_file(Path(place).expanduser(), text.encode())
         except (OSError, ValueError, RuntimeError) as error:  # ValueError: NUL in the path; RuntimeError: unknown ~user
             why = getattr(error, "strerror", None) or error
             fix = "Name a file in a folder that is there and may be written."

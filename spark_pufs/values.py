@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ __all__ = [
 
 LARGEST = 2**63 - 1  # of whole numbers that are counts
 MOST_DIGITS = 100  # of a whole number that is a label; Python neither shows nor keeps numbers of thousands
+MOST_VALUES = 1_000_000  # given at once; what never ends would fill the memory
 MOST_SHOWN = 200  # characters of a wrong value
 
 _HALVES = re.compile("[\ud800-\udfff]")
@@ -54,7 +56,7 @@ def shown(value: Any) -> str:
     >>> shown([1, "a"]), shown(10**5000), shown(pd.Series([1, 2]))
     ("[1, 'a']", 'a whole number of over 100 digits', 'a Series of length 2')
     """
-    if isinstance(value, int) and abs(value) >= 10**MOST_DIGITS:
+    if isinstance(value, int) and abs(int.__int__(value)) >= 10**MOST_DIGITS:
         return f"a whole number of over {MOST_DIGITS} digits"
     if isinstance(value, pd.Series | pd.Index | pd.DataFrame):
         return f"a {type(value).__name__} of length {len(value)}"
@@ -75,12 +77,15 @@ def plain(value: Any) -> Any:
         value = value.item()
     if value is None or value is pd.NA or value is pd.NaT:
         return None
+    # Subclasses of users may do anything when they are turned into their base: the base does it.
     if isinstance(value, bool | float):
-        return bool(value) if isinstance(value, bool) else float(value)
+        return bool(value) if isinstance(value, bool) else float.__float__(value)
     if isinstance(value, int):
-        return int(value) if abs(value) < 10**MOST_DIGITS else Strange(shown(value))
+        whole = int.__int__(value)
+        return whole if abs(whole) < 10**MOST_DIGITS else Strange(shown(whole))
     if isinstance(value, str):
-        return str(value) if not _HALVES.search(value) else Strange(shown(value))
+        text = str.__str__(value)
+        return text if not _HALVES.search(text) else Strange(shown(text))
     if isinstance(value, Decimal):
         return _number(value)
     return Strange(shown(value))
@@ -134,7 +139,12 @@ def several(value: Any, read: Any = plain) -> tuple[Any, ...]:
     many = isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping | pd.DataFrame)
     if not many or (isinstance(value, np.ndarray) and value.ndim == 0):
         return (read(value),)
-    found = tuple(read(one) for one in value)
+    try:
+        found = tuple(read(one) for one in islice(iter(value), MOST_VALUES + 1))
+    except Exception:  # objects of users may do anything when they are gone through
+        return (Strange(shown(value)),)
+    if len(found) > MOST_VALUES:
+        return (Strange(f"over {MOST_VALUES:,} values"),)
     return tuple(sorted(found, key=lambda one: (type(one).__name__, repr(one)))) if isinstance(value, Set) else found
 
 

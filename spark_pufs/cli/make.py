@@ -59,7 +59,7 @@ def make() -> None:
 @click.option(
     "--condition", type=click.IntRange(1, len(CONDITIONS)), required=True, help="Column of the paper's table."
 )
-@click.option("--relevant", type=int, default=25, show_default=True, help="Features that tell of the class.")
+@click.option("--relevant", type=int, default=25, show_default=True, help="Number of relevant features.")
 @click.option("--noise", type=int, default=25, show_default=True, help="Features that do not.")
 @click.option("--positives", type=float, default=1 / 9, help="Share of positives; the paper's 1/9 by default.")
 @_options(_LABELS, _TABLE)

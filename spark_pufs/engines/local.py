@@ -43,23 +43,24 @@ class LocalEngine:
         self._frame = frame
         self._threads = threads
         self.passes: list[Pass] = []
+        self.how: dict[str, str] = {}
 
     def columns(self) -> list[Column]:
         columns = []
         for position, name in enumerate(self._frame.columns):
             series = self._frame.iloc[:, position]
-            columns.append(Column(str(name), _kind(series), str(series.dtype)))
+            columns.append(Column(_name(name), _kind(series), str(series.dtype)))
         return columns
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> LocalSource:
-        frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
+        frame = self._frame.set_axis([_name(name) for name in self._frame.columns], axis=1)
         numbers = np.column_stack([_numbers(frame[name]) for name in numeric]) if numeric else None
         absent = np.array([int(frame[name].isna().sum()) - _nans(frame[name]) for name in numeric], np.int64)
         texts = [_text(frame[name]) for name in text]
         return LocalSource(numbers, absent, texts, _text(frame[label]), self.passes)
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
-        frame = self._frame.set_axis([str(name) for name in self._frame.columns], axis=1)
+        frame = self._frame.set_axis([_name(name) for name in self._frame.columns], axis=1)
         X = np.column_stack([np.empty((len(frame), 0)), *(_numbers(frame[name]) for name in model.numeric)])
         text = [_text(frame[name]) for name in model.text]
         rows = raw_batch(pa.array(X.ravel()), len(model.numeric), text, _text(frame[rule.column]))
@@ -161,6 +162,14 @@ def _kind(series: Series) -> Kind:
     return "unsupported"
 
 
+def _name(name: object) -> str:
+    try:
+        return str(name)
+    except Exception as error:  # names of pandas may be any object
+        found = f"a column's name cannot be shown: {gist(error)}"
+        raise DataError(Fault("Table", found, "Rename it.")) from error
+
+
 def _numbers(series: Series) -> NDArray[np.float64]:
     """float64 (n,): booleans 0/1, dates in days, timestamps in seconds, null as NaN."""
     if kinds.infer_dtype(series, skipna=True) == "date":
@@ -173,7 +182,7 @@ def _numbers(series: Series) -> NDArray[np.float64]:
         return pd.to_numeric(series.astype("float64") if series.dtype == object else series).to_numpy(
             dtype="float64", na_value=np.nan
         )
-    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+    except Exception as error:  # of pandas, Arrow and objects of users
         fix = "Give the column one type."
         raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {gist(error)}", fix)) from error
 
@@ -192,7 +201,7 @@ def _text(series: Series) -> pa.Array:
     try:
         codes, values = pd.factorize(_numbers(series) if _is_moment(series) else series)
         dictionary = pa.array([plain_text(value) for value in values], pa.string())
-    except (TypeError, ValueError, OverflowError, pa.ArrowException) as error:
+    except Exception as error:  # objects of users may do anything when they are shown or compared
         fix = "Give the column values that are numbers or text."
         raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as values: {gist(error)}", fix)) from error
     return pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionary).cast(pa.string())

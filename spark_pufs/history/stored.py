@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.selection import Selection
 
@@ -30,5 +31,5 @@ def read_selection(path: str | Path | RunFolder) -> Selection:
     except (ValueError, KeyError, TypeError) as error:
         fix = "It was made by another version: make the run again with this one."
         raise ConfigError(
-            Fault(f"File '{SELECTION}' in '{folder.path}'", f"cannot be understood: {error!r}", fix)
+            Fault(f"File '{SELECTION}' in '{folder.path}'", f"cannot be understood: {gist(error)}", fix)
         ) from error

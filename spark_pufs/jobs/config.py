@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
@@ -123,9 +123,13 @@ class SelectionOutput(OutputConfig):
 
 
 class SparkConfig(Section):
-    """Session settings; ``master`` is ignored under spark-submit, which has its own."""
+    """Session settings; ``master`` is ignored under spark-submit, which has its own.
+
+    ``reader``: who reads Parquet files, the tasks themselves (arrow) or Spark; auto: the tasks where they can.
+    """
 
     master: Place = Address("local[*]")
+    reader: Literal["auto", "arrow", "spark"] = "auto"
     conf: Conf = Field(default_factory=dict)
 
 
@@ -175,7 +179,7 @@ def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequen
     try:
         loaded = read_yaml(data.decode("utf-8-sig"))
     except (NotPlain, UnicodeDecodeError) as error:
-        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Mend the file.")) from error
+        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Fix the file.")) from error
     if not isinstance(loaded, dict):
         some = " and ".join(list(model.model_fields)[:2])
         found = f"expected sections such as {some}, found {type(loaded).__name__}"
@@ -237,7 +241,7 @@ def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[
 def _section(values: dict[Any, Any], name: str, override: str) -> dict[Any, Any]:
     inner = values.setdefault(name, {})
     if not isinstance(inner, dict):
-        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Mend the file first."))
+        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Fix the file first."))
     return inner
 
 

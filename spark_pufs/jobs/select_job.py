@@ -32,7 +32,7 @@ from spark_pufs.table.pu_table import Plan, pack
 if TYPE_CHECKING:
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["RunOutcome", "opened", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -41,14 +41,14 @@ log = logging.getLogger("spark_pufs")
 
 
 @dataclass(frozen=True)
-class Report:
+class RunOutcome:
     """How a job ended: ``selection`` is None after a dry run and where the work was done before."""
 
     selection: Selection | None
     message: str
 
 
-def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
+def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
     request = config.request()
     check(request)
@@ -59,7 +59,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
         tracking.check()
     folder = RunFolder(config.output.path.given)
     if dry_run:
-        return Report(None, _planned(config, request, folder, note))
+        return RunOutcome(None, _planned(config, request, folder, note))
     with held(folder):
         return _select(config, request, folder, tracking, note)
 
@@ -76,14 +76,14 @@ def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Calla
 
 def _select(
     config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
-) -> Report:
+) -> RunOutcome:
     with opened(config, note) as engine:
         plan = _prepared(engine, config, request)
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
         if _done(config, plan, folder, keeper):
             _clean(folder, keeper)  # a run that was killed between its last file and here has left these
             done = f"Already done: {folder.path} holds this selection of this table."
-            return Report(None, done + _log(tracking, folder))
+            return RunOutcome(None, done + _log(tracking, folder))
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         selection = execute(engine, plan, request, note, keeper)
@@ -96,7 +96,7 @@ def _select(
     _clean(folder, keeper)
     message = "\n".join([*filter(None, [selection.verdict]), selection.summary])
     message += f"\nResults: {folder.path} (open report.html)"
-    return Report(selection, message + _log(tracking, folder))
+    return RunOutcome(selection, message + _log(tracking, folder))
 
 
 def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
@@ -149,7 +149,10 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     with plain_errors(f"Source '{source.shown}'"):
         note("reading the table")
         path = None if source.path is None else source.path.given
-        yield SparkEngine(read_table(spark, path, source.table, source.format, revealed(source.options)))
+        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+        files = source.table is None and source.format == "parquet" and not source.options
+        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
+        yield SparkEngine(frame, reader=asked, from_path=files)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:
@@ -182,7 +185,7 @@ def _check_likely(config: RunConfig) -> None:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
 
 
-def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> Report:
+def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Go on with the run that was started in a run directory, there; a finished one stays as it is.
 
     Secrets are not kept with the settings: ``overrides`` gives them again.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
@@ -15,12 +16,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spark_pufs.core.schema import free_name
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import DataError, Fault, warn
+from spark_pufs.errors import DataError, Fault, PufsError, warn
+from spark_pufs.masking.texts import MOST_READ, foreign
 from spark_pufs.request import Binning, Copies, Missing, Prior, Request
 from spark_pufs.run.execution import select_with
 from spark_pufs.types import LabelRule
 
 __all__ = ["PUSelector"]
+
+MOST_TOLD = 600  # characters of an error of scikit-learn
 
 
 class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -91,12 +95,14 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:
         """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled."""
-        features = self._features(X)
-        labels = _labels(y)
-        check_consistent_length(features, labels)
-        column = free_name("label", features.columns)
-        table = features.copy(deep=False)
-        table[column] = labels
+        with _own_errors("Table X"):
+            features = self._features(X)
+        with _own_errors("Target y"):
+            labels = _labels(y)
+            check_consistent_length(features, labels)
+            column = free_name("label", features.columns)
+            table = features.copy(deep=False)
+            table[column] = pd.Series(list(labels), dtype=object) if labels.dtype == object else labels
         self.selection_ = select_with(LocalEngine(table), self._request(column))
         lines = self.selection_.table().set_index("name").loc[list(features.columns)]
         last = len(self.selection_.features) + 1
@@ -106,6 +112,18 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.relevance_ = lines["relevance"].to_numpy(np.float64, na_value=np.nan)
         warn(self.selection_.warnings)
         return self
+
+    def transform(self, X: ArrayLike | pd.DataFrame) -> Any:
+        """The chosen columns of ``X``."""
+        check_is_fitted(self)
+        with _own_errors("Table X"):
+            return super().transform(X)
+
+    def inverse_transform(self, X: ArrayLike) -> Any:
+        """``X`` with columns of zeros where features were left out."""
+        check_is_fitted(self)
+        with _own_errors("Table X"):
+            return super().inverse_transform(X)
 
     def _features(self, X: Any) -> pd.DataFrame:
         """The features as a table; a DataFrame keeps the types of its columns, anything else must be numbers."""
@@ -121,7 +139,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     def _request(self, column: str) -> Request:
         given = self.get_params(deep=False)
         values = [given.pop(name) for name in ("positive", "negative", "unlabelled")]
-        given["options"] = given["options"] or {}
+        given["options"] = {} if given["options"] is None else given["options"]
         return Request.of(LabelRule(column, *values), **given)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -134,6 +152,23 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class _WrongType(DataError, TypeError):
+    """What scikit-learn's checks call an error of type stays one."""
+
+
+@contextmanager
+def _own_errors(where: str) -> Iterator[None]:
+    """What scikit-learn, numpy and pandas say of an argument, as an error of ours with their words in it."""
+    try:
+        yield
+    except PufsError:
+        raise
+    except Exception as error:
+        kind = _WrongType if isinstance(error, TypeError) else DataError
+        told = " ".join(foreign(str(error)[:MOST_READ]).split()).rstrip(".")[:MOST_TOLD]
+        raise kind(Fault(where, told, "Give rows and columns of numbers or text, as for fit.")) from error
 
 
 def _labels(y: Any) -> Any:

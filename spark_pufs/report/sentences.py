@@ -126,7 +126,7 @@ def asked(selection: Selection) -> list[str]:
         if value
     ]
     return [
-        f"Which of {facts['features']:,} features tell the positives among {_rows(facts['rows'])}?",
+        f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
     ]
@@ -149,8 +149,10 @@ def found(selection: Selection) -> list[str]:
         says.append(f"{short(first.name, 60)}: {seen(first.levels)}")
     alike = [pair for pair in twins(features.redundancy, most=300) if pair[2] >= TWINS]
     if alike:
-        pairs = "1 pair of chosen features tells" if len(alike) == 1 else f"{len(alike)} pairs of chosen features tell"
-        says.append(f"{pairs} much the same.")
+        pairs = (
+            "1 pair of chosen features carries" if len(alike) == 1 else f"{len(alike)} pairs of chosen features carry"
+        )
+        says.append(f"{pairs} much the same information.")
     if findings.choice is not None:
         says.append(findings.choice.why)
     return says
@@ -185,7 +187,7 @@ def score_words(selection: Selection) -> str:
         )
     method = known_method(selection.method)
     steps = "; each is scored given those chosen before it" if method and method.stepwise else ""
-    return f"The higher the score, the more a feature tells{steps}."
+    return f"The higher the score, the more relevant the feature{steps}."
 
 
 def seen(levels: Sequence[Level]) -> str:

@@ -97,7 +97,7 @@ def prepare(engine: Engine, request: Request) -> Plan:
 
 def rehearse(table: PUTable, request: Request) -> None:
     """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
-    method, unread = method_named(request.method), Unread()
+    method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
@@ -109,11 +109,12 @@ class RowsWanted(Exception):
     """A method has found all else in order."""
 
 
-class Unread:
+class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
     name = "unread"
     passes: list[Pass] = []  # noqa: RUF012
+    how: dict[str, str] = {}  # noqa: RUF012
 
     def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
@@ -274,7 +275,7 @@ def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
     best = counter.labels().max(axis=0)
     told = np.add.reduceat(best, table.layout.offsets[:-1])
     return tuple(
-        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        f"Column '{name}': determines the label of every row: a copy of it, or a leak? Exclude it if so."
         for name, rows in zip(table.names, told, strict=True)
         if rows == table.plan.profile.rows
     )
@@ -341,7 +342,7 @@ def _lines(
 
 def _run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
     passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
-    return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
+    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 
 @cache  # reading what is installed takes longer than selecting from a small table

@@ -23,6 +23,7 @@ from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
 from spark_pufs.types import Json
+from spark_pufs.values import Strange, path_text
 
 __all__ = ["MANIFEST", "MARK", "RunFolder"]
 
@@ -43,16 +44,18 @@ class RunFolder:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = address_shown(str(path))
-        self._given = str(path)
+        text = path_text(path)
+        self._given = "" if isinstance(text, Strange) else text
+        self.path = address_shown(self._given)
         self.fence: Callable[[], AbstractContextManager[None]] = nullcontext  # around every change; the lock sets it
-        if not self._given.strip() or "\0" in self._given:
-            raise ConfigError(Fault(f"Output '{self.path}'", "is not a path", "Name a folder, for example runs/first."))
+        if not self._given.strip():
+            shown = str(path) if isinstance(path, str) else f"{text!r}"
+            raise ConfigError(Fault(f"Output '{shown}'", "is not a path", "Name a folder, for example runs/first."))
         try:
             if "://" in self._given:
                 self._fs, self._base = fs.FileSystem.from_uri(self._given)
             else:
-                self._given = str(Path(path).expanduser())
+                self._given = str(Path(self._given).expanduser())
                 self._fs, self._base = fs.LocalFileSystem(), str(Path(self._given).absolute())
         except (ValueError, OSError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
             raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {gist(error)}", _FIX)) from error
@@ -358,7 +361,7 @@ class RunFolder:
         return PufsError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
 
     def _leads_out(self, name: str, why: str) -> ConfigError:
-        fix = "A run directory holds plain files: mend what names it, or take the link away."
+        fix = "A run directory holds plain files only: correct the name, or remove the link."
         return ConfigError(Fault(f"Run directory '{self.path}'", f"'{name}' {why}", fix))
 
 

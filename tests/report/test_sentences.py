@@ -109,7 +109,10 @@ def test_the_answer_tells_cost_and_twins() -> None:
         features=tuple(replace(f, cost=2.5) for f in selection.features),
         findings=Findings.from_dict({"redundancy": {"names": ["a", "b"], "values": [[1, 0.8], [0.8, 1]]}}),
     )
-    assert found(selection)[1:] == ["Together they cost 5.", "1 pair of chosen features tells much the same."]
+    assert found(selection)[1:] == [
+        "Together they cost 5.",
+        "1 pair of chosen features carries much the same information.",
+    ]
 
 
 def level(name: str, labelled: int, unlabelled: int) -> Level:

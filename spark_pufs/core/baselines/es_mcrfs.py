@@ -12,7 +12,7 @@ from spark_pufs.core.baselines.scored import Bools, Floats, Labels, Scored
 from spark_pufs.core.baselines.small_forest import forest_share
 from spark_pufs.types import LABELLED_POSITIVE
 
-__all__ = ["HeldOut", "Walker", "auc", "es_mcrfs"]
+__all__ = ["HeldOutRows", "Walker", "auc", "es_mcrfs"]
 
 BATCH = 8
 HIDDEN = 64
@@ -46,7 +46,7 @@ def es_mcrfs(
     of them come first, plus 1, as Uchikoshi & Akimoto chose; "policy" leaves it at what was learnt. Accuracy, the
     published reward, hardly moves where few rows are labelled; ``reward`` "auc" does.
     """
-    judge = HeldOut(X, label == LABELLED_POSITIVE, trees, reward, rng)
+    judge = HeldOutRows(X, label == LABELLED_POSITIVE, trees, reward, rng)
     walker = Walker(X.shape[1], explore, rng)
     last = np.zeros(X.shape[1], bool)
     while walker.steps < steps:
@@ -57,7 +57,7 @@ def es_mcrfs(
     return Scored(walker.advantage() + last)
 
 
-class HeldOut:
+class HeldOutRows:
     """Scores a mask: a random forest learns the label on three quarters of the rows and is judged on the rest."""
 
     def __init__(self, X: Floats, y: Bools, trees: int, reward: str, rng: np.random.Generator) -> None:

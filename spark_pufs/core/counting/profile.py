@@ -307,7 +307,7 @@ def _sampled(hashes: NDArray[np.uint64], X: NDArray[np.float64], kept: SmallestR
         return SmallestRows.none(0, most)
     rows = np.arange(len(hashes)) if len(kept.hash) < most else np.flatnonzero(hashes <= kept.hash[-1])
     smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
-    return SmallestRows(smallest[:most], X[rows[first[:most]]], count[:most], most)
+    return SmallestRows(smallest[:most], np.ascontiguousarray(X[rows[first[:most]]]), count[:most], most)
 
 
 def _sketch(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Literal, Protocol, Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from spark_pufs.errors import EnvironmentFault, Fault
 __all__ = ["CLASSIFIERS", "TREES", "Classifier", "classifier_named", "held_out_scores"]
 
 Floats = NDArray[np.float64]
-ClassifierName = Literal["lightgbm", "hist-gradient-boosting"]
 CLASSIFIERS = ("auto", "lightgbm", "hist-gradient-boosting")
 TREES = 100
 MOST_SEEDS = 2**31  # LightGBM takes 32 bits with a sign

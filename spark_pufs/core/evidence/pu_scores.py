@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from spark_pufs.core.evidence.label_rate import Belief, Beta, Rho, belief, delong
 from spark_pufs.core.evidence.stability import wilson
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.masking.texts import gist
+from spark_pufs.values import plain, shown
 
 __all__ = ["Beta", "Counts", "Estimate", "PUAuc", "PUScores", "pu_auc", "rho_sweep", "score_counts", "scores"]
 
@@ -96,6 +98,7 @@ class PUAuc:
 
 
 SCORED: Final = "scored"
+MOST_BETA = 1e100  # its square is a number
 EVERYTHING, NOTHING = "everything is predicted positive", "nothing is predicted positive"
 NO_LABEL, NO_OTHER, CONSTANT = "no labelled row", "no unlabelled row", "every row has the same score"
 _NAN, _ZERO = Estimate(*[math.nan] * 4), Estimate(0.0, 0.0, 0.0, 0.0)
@@ -133,8 +136,11 @@ def score_counts(n: Counts, rho: Rho, beta: float = 1.0, level: float = 0.95) ->
     >>> round(score_counts(Counts(rows=1000, predicted=144, labelled=30, both=24), rho=0.3).f.value, 3)
     0.656
     """
-    if not (isinstance(beta, Real) and 0 < beta < math.inf):
-        raise ConfigError(Fault("beta", f"must be positive, got {beta!r}", "Give e.g. 1."))
+    if not 0 < _number(beta) < MOST_BETA:
+        raise ConfigError(Fault("beta", f"must be positive, got {shown(beta)}", "Give e.g. 1."))
+    if not 0 < _number(level) < 1:
+        raise ConfigError(Fault("level", f"must lie in (0, 1), got {shown(level)}", "Give e.g. 0.95."))
+    beta, level, rho = _number(beta), _number(level), _share(rho)
     sure, verdict, least = _belief(rho, "rho"), _verdict(n), n.labelled / n.rows
     if verdict == NO_LABEL:
         return PUScores(_NAN, _NAN, _NAN, _NAN, beta, rho, n, verdict, ())
@@ -185,10 +191,23 @@ def pu_auc(score: ArrayLike, labelled: ArrayLike, pi: Rho | None = None, level: 
     return PUAuc(auc, corrected, m, n, CONSTANT if np.ptp(values) == 0 else SCORED, warnings)
 
 
+def _number(value: object) -> float:
+    """Python's own number; NaN, which lies in no range, for anything else."""
+    number = plain(value)
+    return cast(float, number) if isinstance(number, Real) else math.nan
+
+
+def _share(given: object) -> Rho:
+    """A share, a range or a Beta with Python's own numbers."""
+    if isinstance(given, Beta):
+        return given
+    return cast(Rho, tuple(map(plain, given)) if isinstance(given, tuple) else plain(given))
+
+
 def _belief(share: Rho, where: str) -> Belief:
     ends = share if isinstance(share, tuple) else vars(share).values() if isinstance(share, Beta) else (share, share)
     if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
-        found = f"must be a number, a range (low, high) or a Beta, got {share!r}"
+        found = f"must be a number, a range (low, high) or a Beta, got {shown(share)}"
         raise ConfigError(Fault(where, found, "Give e.g. 0.3 or (0.2, 0.4)."))
     return belief(share, where)
 
@@ -260,12 +279,15 @@ def _corrected(auc: Estimate, pi: Belief) -> tuple[Estimate, tuple[str, ...]]:
 
 
 def _flags(values: ArrayLike, where: str) -> Flags:
-    raw = np.asarray(values)
+    try:
+        raw = np.asarray(values)
+    except Exception as error:  # objects of users may do anything
+        raise DataError(Fault(where, f"cannot be read as flags: {gist(error)}", "Pass flags.")) from error
     if raw.ndim != 1 or len(raw) == 0:
         raise DataError(Fault(where, f"expected 0 and 1 in one dimension, got shape {raw.shape}", "Pass flags."))
     strange = _strange(raw)
     if strange:
-        some = ", ".join(list(dict.fromkeys(map(repr, strange)))[:3])
+        some = ", ".join(list(dict.fromkeys(map(shown, strange)))[:3])
         raise DataError(Fault(where, f"expected 0 and 1, found {some} in {len(strange):,} rows", "Pass flags."))
     return raw.astype(np.bool_)
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,6 +29,7 @@ from spark_pufs.core.information.surrogate import (
     prior_ends,
 )
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.values import LARGEST, plain, several, shown
 
 __all__ = [
     "EFFECTS",
@@ -112,6 +113,10 @@ class PowerReport:
         return "\n".join(lines)
 
 
+MOST = 1_000_000  # levels, and conditions
+LEAST_EFFECT = 1e-15  # nats
+
+
 class _Table(TypedDict):
     prior: Prior
     labelled: int
@@ -190,7 +195,9 @@ def power(
     >>> print(power(prior=0.05, labelled=100, rows=10_000, effect=0.003))
     power 0.784 for an effect of 0.003 nats (y0, kappa 0.192)
     """
-    _check_numbers(labelled=labelled, rows=rows, negatives=negatives)
+    labelled, rows, negatives = _numbers(labelled=labelled, rows=rows, negatives=negatives)
+    alpha, levels, conditions, effect = _numbers(alpha=alpha, levels=levels, conditions=conditions, effect=effect)
+    prior = _prior(prior)
     _check(prior, alpha=alpha, levels=levels, conditions=conditions, effect=effect)
     surrogate, ends = _kappas(prior, labelled, negatives, rows)
     df = (levels - 1) * conditions
@@ -220,7 +227,9 @@ def sample_size(
     >>> need.rows, need.labelled
     (10365, 104)
     """
-    _check_numbers(labelled=labelled, rows=rows, negatives=negatives, target=target)
+    labelled, rows, negatives, target = _numbers(labelled=labelled, rows=rows, negatives=negatives, target=target)
+    alpha, levels, conditions, effect = _numbers(alpha=alpha, levels=levels, conditions=conditions, effect=effect)
+    prior = _prior(prior)
     _check(prior, alpha=alpha, levels=levels, conditions=conditions, effect=effect, target=target)
     _, ends = _kappas(prior, labelled, negatives, rows)
     df = (levels - 1) * conditions
@@ -252,7 +261,8 @@ def power_report(
        0.003           0.784          10,365             104
         0.01               1           3,110              32
     """
-    effects = _possible(prior) if effect is None else (effect,) if isinstance(effect, int | float) else tuple(effect)
+    prior = _prior(prior)
+    effects = _possible(prior) if effect is None else several(effect)
     table: _Table = {"prior": prior, "labelled": labelled, "rows": rows, "alpha": alpha, "levels": levels}
     powers = tuple(power(**table, effect=size) for size in effects)
     needs = tuple(sample_size(**table, effect=size, target=target) for size in effects)
@@ -291,36 +301,46 @@ def _entropy(prior: Prior) -> float:
     """Of the class, in nats; over a range of the prior the largest."""
     ends = prior if isinstance(prior, tuple) else (prior, prior)
     if len(ends) != 2 or not all(isinstance(end, Real) for end in ends):
-        found = f"must be a number or a range (low, high), got {prior!r}"
+        found = f"must be a number or a range (low, high), got {shown(prior)}"
         raise ConfigError(Fault("prior", found, "Give the believed share of positives, e.g. 0.05."))
     low, high = prior_ends(prior)
     p = min(max(0.5, low), high)
     return -p * math.log(p) - (1 - p) * math.log1p(-p)
 
 
-def _check_numbers(**given: object) -> None:
+def _numbers(**given: object) -> list[Any]:
+    """Python's own numbers, whatever kind they came as, and none that a float cannot hold."""
+    values = {name: plain(value) for name, value in given.items()}
     faults = [
-        Fault(name, f"must be a number, got {value!r}", "Give a number.")
-        for name, value in given.items()
-        if not isinstance(value, Real)
+        Fault(name, f"must be a number, got {shown(given[name])}", "Give a number.")
+        for name, value in values.items()
+        if not isinstance(value, int | float) or not abs(value) < LARGEST
     ]
     if faults:
         raise ConfigError(faults)
+    return list(values.values())
+
+
+def _prior(given: Any) -> Any:
+    """One share or two, each as Python's own number."""
+    return tuple(map(plain, given)) if isinstance(given, tuple) else given if isinstance(given, list) else plain(given)
 
 
 def _check(
     prior: Prior, *, alpha: float, levels: int, conditions: int, effect: float, target: float | None = None
 ) -> None:
-    _check_numbers(alpha=alpha, levels=levels, conditions=conditions, effect=effect)
     most = _entropy(prior)
     tests = {
         # I(X;Y) cannot exceed the entropy of the class.
-        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats; a class holds no more."): (
+        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats, at most the entropy."): (
             0 < effect <= most * (1 + 1e-9)
         ),
+        ("effect", effect, f"be at least {LEAST_EFFECT:g}", "No table shows less."): not 0 < effect < LEAST_EFFECT,
         ("alpha", alpha, "lie in (0, 1)", "Give e.g. 0.05."): 0 < alpha < 1,
         ("levels", levels, "be at least 2", "Give the number of values of the feature."): levels >= 2,
         ("conditions", conditions, "be at least 1", "Give 1 for none."): conditions >= 1,
+        ("levels", levels, f"be at most {MOST:,}", "Bin the feature."): levels <= MOST,
+        ("conditions", conditions, f"be at most {MOST:,}", "Hold fewer features fixed."): conditions <= MOST,
         ("target", target, f"lie between alpha = {alpha:g} and 1", "Give e.g. 0.8."): (
             target is None or alpha < target < 1
         ),

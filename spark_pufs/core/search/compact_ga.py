@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.budget import Budget, fill, repair_within
-from spark_pufs.core.search.kept_state import State, state_array, whole_number
 from spark_pufs.core.search.mask_regression import Effects
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 
 __all__ = ["PaperSearch"]
 

@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.compact_ga import PaperSearch
 from spark_pufs.core.search.contrast_search import ContrastSearch, ContrastSettings
-from spark_pufs.core.search.kept_state import State
 from spark_pufs.core.search.mask_regression import Effects
+from spark_pufs.core.search.saved_state import State
 
 __all__ = [
     "SEARCHES",

@@ -32,8 +32,8 @@ from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
-from spark_pufs.core.search.kept_state import State, state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 from spark_pufs.core.search.searches import (
     SEARCHES,
     ContrastSearch,
@@ -217,7 +217,7 @@ def _kept_clusters(state: State, components: int) -> list[Cluster]:
     """The clusters of a good mask of the first generation."""
     first = state["first"]
     if not isinstance(first, list) or len(first) != components:
-        raise ValueError(f"'first' is no list of {components} clusters")
+        raise ValueError(f"'first' is not a list of {components} clusters")
     found = [Cluster(whole_number(one, "rows"), whole_number(one, "labelled")) for one in first]
     if any(cluster.labelled > cluster.rows for cluster in found):
         raise ValueError("more labelled rows than rows in a cluster")
@@ -376,7 +376,7 @@ METHODS = (
         "The same search, with the columns' joint information about the label weighed in",
         _ASSUMES,
         "as fscpu, and one pass more to count pairs",
-        "as fscpu, where single columns tell something too",
+        "as fscpu, where single columns are informative too",
         partial(_run, with_information=True),
         FscpuOptions,
         makes_clusters=True,

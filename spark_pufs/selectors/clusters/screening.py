@@ -1,4 +1,4 @@
-"""A search over thousands of features takes up those that tell most alone: no mask would hold two that matter.
+"""A search over thousands of features takes those of highest individual relevance: no mask would hold two that matter.
 
 With D features and masks of k, a feature is in k / D of the masks: at 3,000 features and k = 25 once in a hundred and
 twenty. What is searched is then also all that the sample has to hold and that its pass has to read.
@@ -60,10 +60,10 @@ def widened(outcome: Outcome, kept: Ints, task: Task, information: Floats) -> Ou
     told = information - min(float(information.min()), 0.0)
     scores[out] = outcome.scores.min() - 1 + told[out] / max(float(told.max()), 1e-300)
     notes = {int(kept[i]): note for i, note in outcome.notes.items()}
-    notes |= {int(i): "not searched: tells less alone" for i in np.flatnonzero(out)}
+    notes |= {int(i): "not searched: low individual relevance" for i in np.flatnonzero(out)}
     warning = (
-        f"The search took up the {len(kept):,} features that tell most alone, of {len(information):,}: one that tells "
-        f"something only together with others may be missed. Set screen to search more."
+        f"Searched the {len(kept):,} features of highest individual relevance, of {len(information):,}: one that is "
+        f"relevant only together with others may be missed. Set screen to search more."
     )
     clustering = outcome.findings.clustering
     return replace(

@@ -37,7 +37,7 @@ def attributes_of(frame: DataFrame, vector: str) -> list[Attribute]:
     width = _width(frame, vector)
     told = frame.schema[vector].metadata.get(ML_ATTR, {})
     if told.get("num_attrs", width) != width:
-        found = f"its metadata tell of {told['num_attrs']} features, its vectors hold {width}"
+        found = f"its metadata describe {told['num_attrs']} features, its vectors hold {width}"
         raise DataError(Fault(f"Column '{vector}'", found, "Build it again, with VectorAssembler for one."))
     return _attributes(told, width)
 
@@ -71,6 +71,8 @@ def _width(frame: DataFrame, vector: str) -> int:
 
 class VectorEngine(SparkEngine):
     """The elements of a vector column as features, without taking the vectors apart where all are read."""
+
+    in_columns = False
 
     def __init__(self, frame: DataFrame, vector: str, names: Sequence[str], label: str) -> None:
         array = vector_to_array(F.col(quoted(vector)))

@@ -28,7 +28,7 @@ def state_array(
     """
     array = state.get(name)
     if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim == 0:
-        raise ValueError(f"'{name}' is no array of {np.dtype(kind).name}")
+        raise ValueError(f"'{name}' is not an array of {np.dtype(kind).name}")
     if shape is not None and array.shape != shape:
         raise ValueError(f"'{name}' has shape {array.shape}, not {shape}")
     if not np.isfinite(array).all():
@@ -44,7 +44,7 @@ def whole_number(state: Mapping[str, object], name: str) -> int:
     """
     value = state.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"'{name}' is no whole number")
+        raise ValueError(f"'{name}' is not a whole number")
     return value
 
 

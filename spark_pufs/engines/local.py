@@ -28,7 +28,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "LocalSource", "each_in_threads"]
 
 SLICE = 65_536
 Series: TypeAlias = "pd.Series[Any]"  # of whatever a column of pandas holds
@@ -73,13 +73,20 @@ class LocalEngine:
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
     ) -> list[Result]:
-        # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
-        threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
-        with threadpool_limits(1), threads as pool:
-            return list(pool.map(partial(function, shared), units))
+        return each_in_threads(function, shared, units, self._threads)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:
         return ThreadScorer(sample, settings, self._threads)
+
+
+def each_in_threads(
+    function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], threads: int | None = None
+) -> list[Result]:
+    """``function(shared, unit)`` for every unit, in the order of ``units``."""
+    # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
+    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
+    with threadpool_limits(1), workers as pool:
+        return list(pool.map(partial(function, shared), units))
 
 
 class LocalSource:

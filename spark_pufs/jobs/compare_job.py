@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pydantic import Field, model_validator
 
 from spark_pufs.jobs.config import RunConfig, Section, resolved
+from spark_pufs.jobs.opening import opened
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.jobs.select_job import CONFIG, opened
-from spark_pufs.run.execution import compare_with, comparison_request, fingerprint, prepare
+from spark_pufs.jobs.select_job import CONFIG
+from spark_pufs.run.execution import compare_with, fingerprint, prepare
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selectors.evidence.auto import CANDIDATES
@@ -65,7 +66,7 @@ def _compare(
 ) -> str:
     with opened(config, note) as engine:
         request = config.request()
-        plan = prepare(engine, comparison_request(request))
+        plan = prepare(engine, request)
         mark = _mark(fingerprint(plan, request), config.compare)
         if folder.check(mark, config.output.overwrite):
             return f"Already done: {folder.path} holds this comparison of this table."

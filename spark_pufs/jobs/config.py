@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
@@ -117,8 +117,12 @@ class MlflowConfig(Section):
 
 
 class SelectionOutput(OutputConfig):
-    """The run directory of a selection, and whether it is logged to MLflow too."""
+    """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
+    ``previous``: a run directory, or "latest" for the last one beside ``path``.
+    """
+
+    previous: Place | None = None
     mlflow: MlflowConfig | None = None
 
 
@@ -141,7 +145,12 @@ class RunConfig(Section):
     features: FeaturesConfig = FeaturesConfig()
     select: SelectConfig = SelectConfig()
     output: SelectionOutput
+    engine: Literal["auto", "spark", "memory"] = "auto"
     spark: SparkConfig = SparkConfig()
+
+    def on(self, engine: str | None) -> Self:
+        """The same run where a command line says, if it says."""
+        return self if engine is None else self.model_copy(update={"engine": engine})
 
     def request(self) -> Request:
         """The part that decides the answer."""

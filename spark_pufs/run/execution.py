@@ -25,7 +25,7 @@ from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import Request
-from spark_pufs.run.copies import copy_groups, one_of_each, with_copies
+from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
@@ -51,7 +51,6 @@ __all__ = [
     "check",
     "check_table",
     "compare_with",
-    "comparison_request",
     "execute",
     "fingerprint",
     "identifiers",
@@ -86,13 +85,13 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request) -> Plan:
-    """All that can be wrong is found here, before the work."""
+def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+    """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning)
+    plan = inspect(engine, request, method.binning, known)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, request, limits)
+    return one_of_each(plan, engine, request, limits)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -146,7 +145,8 @@ def execute(
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
-    seen = replace(seen, copies=copy_groups(plan.copies))
+    near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
+    seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
@@ -228,26 +228,19 @@ def compare_with(
     candidates: Sequence[Candidate],
     protocol: EvaluationProtocol,
     note: Callable[[str], None] = lambda what: None,
-    plan: Plan | None = None,
+    known: Plan | None = None,
 ) -> Comparison:
-    """Judge every candidate, and all features beside them, on held-out rows of one table.
-
-    ``plan``: what ``prepare`` found by ``comparison_request``, where that was done before.
-    """
+    """Judge every candidate, and all features beside them, on held-out rows of one table, of which a plan may be
+    ``known``."""
     for candidate in candidates:
         read_options(method_named(candidate.method), candidate.options)
-    request = comparison_request(request)
-    plan = plan or prepare(engine, request)
+    request = replace(request, method="auto", options={})
+    plan = prepare(engine, request, known)
     task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
     try:
         return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
     finally:
         task.table.blocks.release()
-
-
-def comparison_request(request: Request) -> Request:
-    """The request by which methods are compared, whatever its own method is."""
-    return replace(request, method="auto", options={})
 
 
 def identity(plan: Plan, request: Request) -> dict[str, Json]:

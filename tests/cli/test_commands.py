@@ -23,13 +23,13 @@ BRIEFLY = ("--set", "select.trees=10", "--set", "select.judge=false")  # where h
 @pytest.fixture(scope="module")
 def example(spark: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    assert run(["demo", "--out", str(folder)]) == 0
+    assert run(["demo", "--engine", "spark", "--out", str(folder)]) == 0
     return folder
 
 
 def select(example: Path, out: Path, *more: str) -> int:
     table = f"source.path={example / 'table.parquet'}"
-    return run(["select", "--config", CONF, "--set", table, "--set", f"output.path={out}", *more])
+    return run(["select", "--engine", "spark", "--config", CONF, "--set", table, "--set", f"output.path={out}", *more])
 
 
 def test_demo_finds_nearly_all_relevant_features_and_leaves_a_report(example: Path) -> None:
@@ -51,6 +51,18 @@ def test_select_writes_results_and_the_second_run_is_a_no_op(
     assert json.loads((out / "selection.json").read_text()) == first
     assert select(example, out, "--set", "select.k=6", *BRIEFLY) == 2
     assert select(example, out, "--set", "select.k=6", *BRIEFLY, "--set", "output.overwrite=true") == 0
+
+
+def test_the_next_day_tells_what_changed(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quick = ("--set", "select.method=semi-mim", "--set", "output.previous=latest")
+    assert select(example, tmp_path / "2026-01-01", *quick, "--set", "select.k=5") == 0
+    assert "Since" not in capsys.readouterr().out
+    assert select(example, tmp_path / "2026-01-02", *quick, "--set", "select.k=4") == 0
+    assert "Since 2026-01-01: changed within error" in capsys.readouterr().out
+    answer = json.loads((tmp_path / "2026-01-02" / "selection.json").read_text())
+    assert answer["details"]["since"]["verdict"] == "changed within error"
+    assert len(answer["details"]["since"]["went"]) == 1
+    assert "changes.html" in json.loads((tmp_path / "2026-01-02" / "manifest.json").read_text())["files"]
 
 
 def test_dry_run_prints_the_plan_and_writes_nothing(

@@ -82,10 +82,13 @@ def asked(config: BaseModel) -> BaseModel:
 
 def stays(config: BaseModel | None, model: type[BaseModel]) -> bool:
     """Whether what was accepted is kept in a form that is accepted again and asks for the same."""
-    if config is None or list(places_masked(yaml.safe_load(resolved(config)))):
+    if config is None:
         return True
-    again = used(resolved(config), model)
-    return again is not None and resolved(again) == resolved(config)
+    kept = resolved(config)
+    if list(places_masked(yaml.load(kept, yaml.CSafeLoader))):
+        return True
+    again = used(kept, model)
+    return again is not None and resolved(again) == kept
 
 
 def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

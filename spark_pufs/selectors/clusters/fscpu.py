@@ -49,7 +49,7 @@ from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
 from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
-from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
+from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, some_column_tells, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 from spark_pufs.table.numbers import text_numbers
@@ -109,10 +109,10 @@ def _run(task: Task, with_information: bool) -> Outcome:
     alone = information_alone(task, options.correction)
     kept = screen(alone, limits.must, limits.never, options.screen, mask_budget(task).count)
     if kept is None:
-        return _searched(task, with_information, alone)
+        return _advised(_searched(task, with_information, alone), task)
     part = screened(task, kept)
     try:
-        outcome = _searched(part, with_information, alone[kept])
+        outcome = _advised(_searched(part, with_information, alone[kept]), task)
     finally:
         part.table.blocks.release()
     return widened(outcome, kept, task, alone)
@@ -339,21 +339,25 @@ def _outcome(
     )
     findings = Findings(check=check, check_before=before, clustering=clustering, search=trace)
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
-    warnings = _warnings(unsettled, check.verdict)
-    return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, findings=findings)
+    return Outcome(chosen, scores, errors, notes=notes, warnings=_open(unsettled), findings=findings)
 
 
-def _warnings(unsettled: float, verdict: str) -> tuple[str, ...]:
-    """What to know before relying on the answer."""
-    found = []
-    if unsettled > 0.2:
-        found.append(f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear.")
-    if verdict == "does not hold":
-        found.append(
-            "The chosen columns' clusters gather the labelled rows hardly more than chance would: use method semi-jmi "
-            "or auto, which do not rest on clusters."
-        )
-    return tuple(found)
+def _open(unsettled: float) -> tuple[str, ...]:
+    told = f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear."
+    return (told,) if unsettled > 0.2 else ()
+
+
+def _advised(outcome: Outcome, task: Task) -> Outcome:
+    """What to do where clusters do not hold: other methods help where there is something to be found."""
+    check = outcome.findings.check
+    if check is None or check.verdict != "does not hold":
+        return outcome
+    told = "The chosen columns' clusters gather the labelled rows hardly more than chance would"
+    if some_column_tells(task):
+        advice = f"{told}: use method semi-jmi or auto, which do not rest on clusters."
+    else:
+        advice = f"{told}, and no column alone tells more of the label than noise does: label more rows."
+    return replace(outcome, warnings=(*outcome.warnings, advice))
 
 
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"

@@ -39,7 +39,22 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of one command."""
+    """The exit code of one command; who calls it from Python has the log as before after it."""
+    with _log_kept():
+        return _code(arguments)
+
+
+@contextmanager
+def _log_kept() -> Iterator[None]:
+    before = log.handlers, log.propagate, log.level
+    try:
+        yield
+    finally:
+        log.handlers, log.propagate = before[:2]
+        log.setLevel(before[2])
+
+
+def _code(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
     except PufsError as error:

@@ -14,12 +14,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api import types as kinds
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
@@ -84,8 +84,8 @@ def each_in_threads(
 ) -> list[Result]:
     """``function(shared, unit)`` for every unit, in the order of ``units``."""
     # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
-    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
-    with threadpool_limits(1), workers as pool:
+    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=single_thread)
+    with undisturbed(), workers as pool:
         return list(pool.map(partial(function, shared), units))
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
@@ -66,6 +67,7 @@ FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
+@undisturbed()
 def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
     """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
     plan = prepare(engine, request)
@@ -121,6 +123,7 @@ class NoRows:
     columns = source = pack = scan = release = each = mask_scorer = likely_positives = _wanted
 
 
+@undisturbed()
 def execute(
     engine: Engine,
     plan: Plan,
@@ -187,15 +190,19 @@ def _as_chosen(task: Task, outcome: Outcome) -> Task:
     return replace(task, request=request, limits=replace(task.limits, k=size))
 
 
+@undisturbed()
 def check_table(engine: Engine, request: Request) -> ClusterCheck:
     """Cluster the rows on all requested features, as the request of fscpu says, and test whether that concentrates the
     labelled rows."""
     plan = prepare(engine, replace(request, copies="all"))  # the columns that were asked for, all of them
     task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
     options = task.options_as(FscpuOptions)
-    rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
-    everything = np.ones(len(plan.features), np.bool_)
-    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
+    try:
+        rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
+        everything = np.ones(len(plan.features), np.bool_)
+        counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
+    finally:
+        task.table.blocks.release()
     return check_counts(counted, request.seed)
 
 
@@ -222,6 +229,7 @@ def label_faults(engine: Engine, rule: LabelRule) -> list[Fault]:
     return label_states(labels, rule)[1]
 
 
+@undisturbed()
 def compare_with(
     engine: Engine,
     request: Request,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ _BLIND = {"generations": 1, "sample_mb": 1}  # the first generation alone, which
 _IN_SHORT = {"judge": False, "sample_mb": 2, "generations": 12}
 
 
-def _are_names(value: Any) -> bool:
+def _are_names(value: object) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
 
 

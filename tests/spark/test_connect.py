@@ -47,7 +47,9 @@ def test_same_answers_as_in_process(tmp_path: Path) -> None:
     data = make_artificial(CONDITIONS[0], seed=3, negatives=400, positives=100)
     table = pd.DataFrame(data.X, columns=data.names).assign(label=data.s.astype(int), row=range(500))
     table.to_parquet(tmp_path / "table.parquet")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    # SPARK_TESTING: a free port instead of 15002, which another Connect on this machine may have
+    own = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_TESTING": "1"}
+    environment = {**os.environ, **own}
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path / "table.parquet"), json.dumps(CALLS)],
         capture_output=True,

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
@@ -145,7 +145,12 @@ class RunConfig(Section):
     features: FeaturesConfig = FeaturesConfig()
     select: SelectConfig = SelectConfig()
     output: SelectionOutput
+    engine: Literal["auto", "spark", "memory"] = "auto"
     spark: SparkConfig = SparkConfig()
+
+    def on(self, engine: str | None) -> Self:
+        """The same run where a command line says, if it says."""
+        return self if engine is None else self.model_copy(update={"engine": engine})
 
     def request(self) -> Request:
         """The part that decides the answer."""

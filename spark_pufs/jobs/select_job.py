@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import yaml
 
@@ -15,8 +13,8 @@ from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
+from spark_pufs.jobs.opening import TableEngine, opened, write_rows
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.masking.hidden import revealed
 from spark_pufs.request import Request
 from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
 from spark_pufs.rundir.checkpoint import FolderKeeper
@@ -30,10 +28,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-if TYPE_CHECKING:
-    from spark_pufs.spark.engine import SparkEngine
-
-__all__ = ["RunOutcome", "opened", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -118,7 +113,7 @@ def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
     folder.delete(PENDING)
 
 
-def _prepared(engine: SparkEngine, config: RunConfig, request: Request) -> Plan:
+def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
     """The table and all that is to be written of it, found fit."""
     if config.output.likely_positives:
         _, faults = identifiers([column.name for column in engine.columns()], request.keep)
@@ -147,25 +142,6 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
         return str(check_table(engine, request))
-
-
-@contextmanager
-def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
-    """The table of a configuration; what Spark cannot read becomes one clear error."""
-    from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.session import open_session
-
-    note("starting Spark")
-    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
-    source = config.source
-    with plain_errors(f"Source '{source.shown}'"):
-        note("reading the table")
-        path = None if source.path is None else source.path.given
-        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
-        files = source.table is None and source.format == "parquet" and not source.options
-        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
-        yield SparkEngine(frame, reader=asked, from_path=files)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:
@@ -223,14 +199,13 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
             raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
 
 
-def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
+def _write_likely(engine: TableEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
     clustering = selection.findings.clustering
     if clustering is None or clustering.model is None:
         raise ConfigError(no_clusters("Likely positives", selection.method))
     keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
-    rows = engine.likely_positives(clustering.model, request.label, keep)
-    rows.write.parquet(folder.staged_table(LIKELY))
+    write_rows(engine.likely_positives(clustering.model, request.label, keep), folder, LIKELY)
     written = folder.staged_rows(LIKELY)
     counted = clustering.likely_positives
     if written != counted:

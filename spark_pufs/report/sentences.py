@@ -246,12 +246,20 @@ def _check_sign(selection: Selection) -> list[Sign]:
     return [Sign(tones.get(check.verdict, "poor"), f"Cluster assumption: {check.verdict}. {check.reason}")]
 
 
+def _errors_of_a_search(selection: Selection) -> bool:
+    """Whether errors tell how sure a search, a teacher's views or an average of methods is of one draw of labels, and
+    not how far another draw may lie; bags and resampled runs do tell that."""
+    found = selection.findings
+    one_draw = found.search is not None or found.teacher is not None or found.choice is not None
+    return one_draw and found.stability is None
+
+
 def _border_sign(selection: Selection) -> list[Sign]:
     """Whether the last feature chosen can be told from the best one that was not."""
     named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
     ranked = [feature.name for feature in selection.features]
     barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
-    barred |= {name for group in selection.findings.features.copies or () for name in group.copies}
+    barred |= {f.name for f in selection.features if "copy of '" in f.notes}
     inside = [f for f in selection.features if f.selected and f.name not in barred]
     outside = [f for f in selection.features if not f.selected and f.name not in barred]
     if not inside or not outside:
@@ -261,6 +269,9 @@ def _border_sign(selection: Selection) -> list[Sign]:
     if not error or gap < 0:
         return []
     names = f"{short(last.name, 60)}, the last one chosen, and {short(next_one.name, 60)}, the first one left out,"
+    if gap >= 2 * error and _errors_of_a_search(selection):
+        known = "are apart for these labels; others may move the border: `stability` tells how far."
+        return [Sign("fair", f"Scores of {names} {known}")]
     if gap >= 2 * error:
         return [Sign("good", f"Scores of {names} are clearly apart.")]
     return [Sign("fair", f"Scores of {names} cannot be told apart: the border is not sharp.")]

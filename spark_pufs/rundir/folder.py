@@ -22,6 +22,7 @@ from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
+from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text
 
 __all__ = ["MANIFEST", "MARK", "RunFolder"]
@@ -233,7 +234,7 @@ class RunFolder:
             self._show(name)
 
     def write_all(
-        self, files: Mapping[str, bytes], facts: Mapping[str, Any], tables: Mapping[str, int] | None = None
+        self, files: Mapping[str, bytes], facts: Mapping[str, Json], tables: Mapping[str, int] | None = None
     ) -> None:
         """Write the files beside the old ones; once all are there take the old manifest away, show them, and last a
         manifest that names them. ``tables``, their rows by name, lie at ``staged_table`` already."""
@@ -260,6 +261,16 @@ class RunFolder:
         self.make()
         self._delete_table(partial(name))
         return self.address(partial(name))
+
+    def stage_table(self, name: str, data: bytes) -> None:
+        """Write a table of one Parquet file there."""
+        self.staged_table(name)
+        try:
+            self._fs.create_dir(self.at(partial(name)))
+            with self._fs.open_output_stream(f"{self.at(partial(name))}/part-0.parquet") as file:
+                file.write(data)
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def staged_rows(self, name: str) -> int:
         """Rows of the Parquet table that lies at ``staged_table``."""

@@ -23,13 +23,13 @@ BRIEFLY = ("--set", "select.trees=10", "--set", "select.judge=false")  # where h
 @pytest.fixture(scope="module")
 def example(spark: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    assert run(["demo", "--out", str(folder)]) == 0
+    assert run(["demo", "--engine", "spark", "--out", str(folder)]) == 0
     return folder
 
 
 def select(example: Path, out: Path, *more: str) -> int:
     table = f"source.path={example / 'table.parquet'}"
-    return run(["select", "--config", CONF, "--set", table, "--set", f"output.path={out}", *more])
+    return run(["select", "--engine", "spark", "--config", CONF, "--set", table, "--set", f"output.path={out}", *more])
 
 
 def test_demo_finds_nearly_all_relevant_features_and_leaves_a_report(example: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import rankdata
 
 from spark_pufs.core.baselines.q_network import QNetwork
 from spark_pufs.core.baselines.scored import Bools, Floats, Labels, Scored
@@ -80,6 +79,8 @@ class HeldOutRows:
 
 def auc(score: Floats, y: Bools) -> float:
     """The share of pairs in the right order; 1/2 if there is no pair."""
+    from scipy.stats import rankdata
+
     ones = int(y.sum())
     pairs = ones * (len(y) - ones)
     if not pairs:

@@ -16,7 +16,6 @@ from typing import Any, Final, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.stats import chi2, ncx2
 
 from spark_pufs.core.information.surrogate import (
     Labels,
@@ -133,6 +132,8 @@ def g_power(
     >>> g_power([0.0, 0.01], 500, alpha=0.1).round(3).tolist()
     [0.1, 0.935]
     """
+    from scipy.stats import chi2, ncx2
+
     critical = float(chi2.isf(alpha, df))
     shift = 2.0 * kappa * np.asarray(n, float) * np.asarray(effect, float)
     # Far beyond the critical value the power is 1 to the last bit (Birge 2001, lower tail of ncx2).

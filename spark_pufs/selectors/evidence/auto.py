@@ -32,17 +32,17 @@ from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL, Trial, TrialSample, run_trials
 from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
+from spark_pufs.types import Json
 
 __all__ = ["CANDIDATES", "METHODS"]
 
 # In the order of preference among equals.
 CANDIDATES = ("distil", "soft-jmi", "semi-mim")
 CHEAPEST = "semi-mim"  # runs on labels dealt out anew, in which no method can find more than chance
-FAR = 4.0  # times what chance gathers, by clusters on columns drawn blindly: 6 and more on the artificial tables with
-# clusters, 1.0 to 1.1 on those without
-_BLIND = {"generations": 1, "sample_mb": 1}  # the first generation alone, which no label has led
+FAR = 4.0  # times what chance gathers, by clusters on columns drawn blindly; one to two where there are none
+_BLIND: dict[str, Json] = {"generations": 1, "sample_mb": 1}  # the first generation alone, which no label has led
 # A full answer in seconds: the comparison has judged it, and more rows or more masks made the search no better.
-_IN_SHORT = {"judge": False, "sample_mb": 2, "generations": 12}
+_IN_SHORT: dict[str, Json] = {"judge": False, "sample_mb": 2, "generations": 12}
 
 
 def _are_names(value: object) -> bool:
@@ -145,7 +145,7 @@ def _task_of(task: Task, chosen: Method) -> Task:
     return replace(other, limits=replace(other.limits, k=task.limits.k))
 
 
-def _in_short(chosen: Method) -> dict[str, Any]:
+def _in_short(chosen: Method) -> dict[str, Json]:
     return {name: value for name, value in _IN_SHORT.items() if name in chosen.options}
 
 

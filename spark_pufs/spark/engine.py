@@ -19,7 +19,7 @@ from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import EnvironmentFault
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
-from spark_pufs.spark.io import spark_errors
+from spark_pufs.spark.io import plan_errors, spark_errors
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
@@ -129,7 +129,8 @@ def worker_errors() -> Iterator[None]:
         yield
     except spark_errors() as error:
         if not any(mark in str(error) for mark in _NOT_ALIKE):
-            raise
+            with plan_errors():
+                raise
         raise EnvironmentFault(no_answer(str(error))) from error
 
 

@@ -141,6 +141,7 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     """The table of a configuration; what Spark cannot read becomes one clear error."""
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import plain_errors, read_table
+    from spark_pufs.spark.label_files import check_label_files
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
@@ -149,7 +150,10 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngi
     with plain_errors(f"Source '{source.shown}'"):
         note("reading the table")
         path = None if source.path is None else source.path.given
-        yield SparkEngine(read_table(spark, path, source.table, source.format, revealed(source.options)))
+        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+        if source.format == "parquet" and path is not None:
+            check_label_files(frame, config.label.column)
+        yield SparkEngine(frame)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Set everything up on a fresh machine, then run: `python3 run.py demo` or `python3 run.py test`.
 
-Needs Python 3.11 or later and nothing else; what follows the word goes to the command that is run.
+Needs Python 3.11 or later and nothing else; what follows the word goes to the command that is run. The demo works in
+memory; `python3 run.py demo --engine spark` does it on Spark, for which Java is installed where it may be.
 Tests run in two processes side by side; `-n 0` runs them in one, as a debugger wants it.
 `python3 run.py test --quick` leaves out the tests that start Java or processes of their own.
 """
@@ -36,11 +37,15 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is what finds out
         print(f"Python 3.11 or later is needed; this is {sys.version.split()[0]}. Run with a newer python3.")
         return 4
-    quick = sys.argv[1] == "test" and QUICK in sys.argv[2:]
-    if not quick and not ensure_java():
+    if needs_java(*sys.argv[1:]) and not ensure_java():
         return 4
     ensure_packages()
     return demo(sys.argv[2:]) if sys.argv[1] == "demo" else test(sys.argv[2:])
+
+
+def needs_java(word: str, *arguments: str) -> bool:
+    """Whether Spark will be started: by all tests, and by the demo where it is asked for."""
+    return QUICK not in arguments if word == "test" else "spark" in " ".join(arguments).replace("=", " ").split()
 
 
 def demo(arguments: list[str]) -> int:

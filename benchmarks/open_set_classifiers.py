@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 
 from spark_pufs.studies.study import seed_of
 from spark_pufs.studies.study_methods import select_rows
-from spark_pufs.studies.uchikoshi_akimoto.open_sets import SETS, Split, load_set, split_of
+from spark_pufs.studies.uchikoshi_akimoto.open_sets import SETS, LabelledSplit, load_set, split_of
 
 METHODS = (
     "all",
@@ -42,20 +42,20 @@ SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
-def splits(name: str, data: Path, count: int) -> Iterator[Split]:
+def splits(name: str, data: Path, count: int) -> Iterator[LabelledSplit]:
     """The splits that ``spark-pufs reproduce`` uses."""
     X, y = load_set(name, str(data))
     for repeat in range(count):
         yield split_of(X, y, SETS[name].label_rate, seed_of(0, "rows", name, repeat))
 
 
-def chosen(split: Split, method: str, k: int, seed: int) -> list[str]:
+def chosen(split: LabelledSplit, method: str, k: int, seed: int) -> list[str]:
     if method == "all":
         return [str(name) for name in split.train.columns]
     return select_rows(split.train, split.labelled, split.y_train, method, k, seed).names
 
 
-def auc(split: Split, names: list[str], setting: dict[str, Any]) -> float:
+def auc(split: LabelledSplit, names: list[str], setting: dict[str, Any]) -> float:
     fixed: dict[str, Any] = {"n_estimators": 100, "n_jobs": 1, "random_state": 0, "verbose": -1, "deterministic": True}
     model = LGBMClassifier(**fixed, **setting).fit(split.train[names].to_numpy(), split.labelled)
     scores = np.asarray(model.predict_proba(split.test[names].to_numpy()))[:, 1]

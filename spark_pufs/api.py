@@ -85,8 +85,9 @@ def select(
     - ``max_categories``: text values that keep a level of their own; where there are more, rarer ones and those seen
       once share one.
     - ``missing``: "value" makes null a level of its own, "error" refuses it.
-    - ``copies``: of columns that are equal in every row "one" is chosen from, the one in ``must``, else the cheapest,
-      else the first, and the others come after all other features; "all" treats each as a feature of its own.
+    - ``copies``: of columns that are equal in every row, or nearly repeat each other, "one" is chosen from, the one in
+      ``must``, else the cheapest, else the first, and the others come after all other features; "exact" does so with
+      equal columns alone, "all" treats each as a feature of its own.
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
     - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.

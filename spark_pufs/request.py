@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 Binning = Literal["auto", "equal-width", "equal-frequency"]  # auto: as the method does best
-Copies = Literal["one", "all"]  # of columns that are equal in every row: choose from one, or from all
+Copies = Literal["one", "exact", "all"]  # choose from one of copies and near copies, of exact ones, or from all
 Missing = Literal["value", "error"]
 Prior = float | tuple[float, float]
 

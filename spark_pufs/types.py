@@ -86,7 +86,10 @@ class Text:
 
 @dataclass(frozen=True)
 class RawBatch:
-    """Some rows of the source: numeric (n, D1) float64 with NaN where null, nulls (D1,) counted apart."""
+    """Some rows of the source: numeric (n, D1) float64 with NaN where null, nulls (D1,) counted apart.
+
+    In memory numbers lie by rows or by columns, as the source has them.
+    """
 
     numeric: NDArray[np.float64]
     nulls: NDArray[np.int64]

@@ -24,7 +24,7 @@ def test_message(code: int, broken: Callable[[], Any], message: str) -> None:
 def test_yaml_that_is_none(tmp_path: Path) -> None:
     path = tmp_path / "bad.yaml"
     path.write_text("source: [unclosed")
-    with pytest.raises(PufsError, match=r"is not YAML: while parsing a flow sequence .* Mend the file\."):
+    with pytest.raises(PufsError, match=r"is not YAML: while parsing a flow sequence .* Fix the file\."):
         load_config(path)
 
 

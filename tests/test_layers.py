@@ -36,7 +36,7 @@ LAYERS = [
 ]
 # The same inside core/: a room may import its own row and the rows above it.
 ROOMS = [
-    {"counting", "information", "records", "schema", "search"},
+    {"counting", "information", "process_state", "records", "schema", "search"},
     {"clusters", "evidence", "synthetic"},
     {"baselines", "pu", "soft"},
 ]

@@ -53,9 +53,13 @@ def test_the_quick_tests_need_no_java(script: ModuleType, monkeypatch: pytest.Mo
     assert commands[3].endswith("--no-loadscope-reorder -m not spark and not integration tests/core")
 
 
-@pytest.mark.parametrize("word", ["test", "demo"])
-def test_all_else_needs_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch, word: str) -> None:
-    assert started(script, monkeypatch, word, java=False) == (4, [])
+def test_the_demo_needs_no_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(script, monkeypatch, "demo", java=False) == (0, ["-m spark_pufs.cli demo"])
+
+
+@pytest.mark.parametrize("words", [("test",), ("demo", "--engine", "spark"), ("demo", "--engine=spark")])
+def test_all_else_needs_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]) -> None:
+    assert started(script, monkeypatch, *words, java=False) == (4, [])
 
 
 def test_the_first_step_that_fails_ends_it(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

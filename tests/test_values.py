@@ -129,7 +129,7 @@ def test_cells_of_the_label_that_are_no_values(cell: Any) -> None:
 
 
 def test_a_column_whose_name_no_file_can_hold() -> None:
-    with pytest.raises(DataError, match=r"Column 'x\\ud800': its name holds half a character. Rename it."):
+    with pytest.raises(DataError, match=r"Column 'x\\ud800': its name holds an unpaired surrogate. Rename it."):
         select(TABLE.assign(**{"x\ud800": INDEX}))
 
 

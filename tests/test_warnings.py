@@ -79,4 +79,4 @@ def test_a_leak_is_seen_in_what_is_printed() -> None:
     assert verdict == found.verdict
     assert verdict.startswith("Better than chance: held-out AUC 1.000 ")
     assert answer == found.summary
-    assert warning.startswith("warning: Column 'copy_of_label': tells the label of every row")
+    assert warning.startswith("warning: Column 'copy_of_label': determines the label of every row")

@@ -50,7 +50,7 @@ class ReportLink(BaseOperatorLink):
 
 
 class SelectionOperator(SparkSubmitOperator):
-    """One of our jobs by spark-submit; what retrying cannot mend is not retried."""
+    """One of our jobs by spark-submit; what retrying cannot fix is not retried."""
 
     template_fields = (*SparkSubmitOperator.template_fields, "report")
     operator_extra_links = (ReportLink(),)

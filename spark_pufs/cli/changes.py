@@ -7,11 +7,7 @@ from pathlib import Path
 
 import click
 
-from spark_pufs.api import diff as diff_of
 from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.history.timeline import timeline
-from spark_pufs.report.timeline_page import GENERATOR
-from spark_pufs.rundir.atomic import write_file
 
 __all__ = ["diff", "history"]
 
@@ -27,6 +23,8 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
 
     Exit codes: 0 unchanged, 10 changed within error, 11 changed, 12 refit needed.
     """
+    from spark_pufs.api import diff as diff_of
+
     found = diff_of(before, after)
     if html is not None:
         _write(html, found.to_html())
@@ -40,6 +38,8 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
 @click.option("--html", type=click.Path(path_type=Path), help="Where the page goes; by default history.html in RUNS.")
 def history(runs: str, as_json: bool, html: Path | None) -> None:
     """All finished selections below the directory RUNS over time: features, labels, drift and alarms, as one page."""
+    from spark_pufs.history.timeline import timeline
+
     found = timeline(runs)
     page = html or (None if "://" in runs else Path(runs).expanduser() / "history.html")
     if page is not None:
@@ -59,12 +59,16 @@ def _way(page: Path, runs: str) -> str:
 
 def _check_ours(page: Path) -> None:
     """Refuse to replace a file that is no page of ours."""
+    from spark_pufs.report.timeline_page import GENERATOR
+
     if page.is_file() and GENERATOR.encode() not in page.read_bytes()[:2000]:
         fix = "Name another file with --html."
         raise ConfigError(Fault(f"Page '{page}'", "is there already and was not written by spark-pufs history", fix))
 
 
 def _write(path: Path, text: str) -> None:
+    from spark_pufs.rundir.atomic import write_file
+
     try:
         write_file(path.expanduser(), text.encode())
     except (OSError, ValueError) as error:  # ValueError: NUL in the path

@@ -1,6 +1,7 @@
 """The console command. Exit codes: 0 done, 2 configuration, 3 data, 4 environment, 5 stopped, 1 anything else.
 
-`diff` tells its verdict by codes of its own, from 10 on.
+`diff` tells its verdict by codes of its own, from 10 on. A command imports what it needs when it is called: --help
+need not wait for numpy and pandas.
 """
 
 from __future__ import annotations
@@ -15,24 +16,13 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.logging import RichHandler
-from rich.table import Table
 
 from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
-from spark_pufs.cli.options import CONFIG, OVERRIDES
+from spark_pufs.cli.options import CONFIG, ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
-from spark_pufs.core.information.power import power_report
 from spark_pufs.errors import PufsError, Stopped
-from spark_pufs.jobs.compare_job import EXAMPLE as COMPARE_EXAMPLE
-from spark_pufs.jobs.compare_job import CompareConfig, run_compare
-from spark_pufs.jobs.config import load_config, load_settings
-from spark_pufs.jobs.demo import demo_config, found_text, write_example
-from spark_pufs.jobs.doctor import examine, report
-from spark_pufs.jobs.select_job import resume as resume_run
-from spark_pufs.jobs.select_job import run_check, run_select
 from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
-from spark_pufs.selectors.registry import every_method, method_named
 from spark_pufs.version import __version__
 
 __all__ = ["app", "main", "run"]
@@ -47,7 +37,22 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of one command."""
+    """The exit code of one command; who calls it from Python has the log as before after it."""
+    with _log_kept():
+        return _code(arguments)
+
+
+@contextmanager
+def _log_kept() -> Iterator[None]:
+    before = log.handlers, log.propagate, log.level
+    try:
+        yield
+    finally:
+        log.handlers, log.propagate = before[:2]
+        log.setLevel(before[2])
+
+
+def _code(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
     except PufsError as error:
@@ -82,11 +87,16 @@ def _without_values(error: click.ClickException) -> click.ClickException:
 @click.option("--verbose", "-v", is_flag=True, help="Say more.")
 def app(verbose: bool) -> None:
     """Feature selection for tables with a few labelled positives and no negatives."""
-    handler: logging.Handler
-    handler = RichHandler(console=errors, show_path=False) if errors.is_terminal else logging.StreamHandler()
+    handler = _terminal_handler() if errors.is_terminal else logging.StreamHandler()
     handler.setFormatter(Masked("%(message)s" if errors.is_terminal else "%(asctime)s %(levelname)s %(message)s"))
     log.handlers, log.propagate = [handler], False
     log.setLevel(logging.DEBUG if verbose else logging.WARNING if errors.is_terminal else logging.INFO)
+
+
+def _terminal_handler() -> logging.Handler:
+    from rich.logging import RichHandler
+
+    return RichHandler(console=errors, show_path=False)
 
 
 class Masked(logging.Formatter):
@@ -117,24 +127,35 @@ app.add_command(reproduce)
 @app.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("runs/demo"), help="Where it all goes.")
 @click.option("--method", default="semi-jmi", help="See `spark-pufs methods`.")
-def demo(out: Path, method: str) -> None:
-    """The built-in example, end to end, with a report to open."""
+@ENGINE
+def demo(out: Path, method: str, engine: str | None) -> None:
+    """The built-in example, end to end, with a report to open; --engine spark does the same on Spark."""
+    from spark_pufs.jobs.demo import demo_config, found_text, write_example
+    from spark_pufs.jobs.select_job import run_select
+    from spark_pufs.selectors.registry import method_named
+
     method_named(method)
     write_example(out / "table.parquet")
     with progress() as note:
-        report = run_select(demo_config(out, method), note=note)
+        report = run_select(demo_config(out, method).on(engine), note=note)
     if report.selection is not None:
         click.echo(found_text(report.selection))
     click.echo(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
+    if report.selection is not None and report.selection.run["engine"] == "memory":
+        click.echo(f"Again on Spark, which needs Java: spark-pufs demo --engine spark --out {out}-spark")
 
 
 @app.command()
 @CONFIG
 @OVERRIDES
+@ENGINE
 @click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
-def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
+def select(config: Path, overrides: tuple[str, ...], engine: str | None, dry_run: bool) -> None:
     """Choose features as a configuration says."""
-    loaded = load_config(config, overrides)
+    from spark_pufs.jobs.config import load_config
+    from spark_pufs.jobs.select_job import run_select
+
+    loaded = load_config(config, overrides).on(engine)
     with progress() as note:
         report = run_select(loaded, dry_run, note)
     for warning in report.selection.warnings if report.selection else ():
@@ -145,9 +166,13 @@ def select(config: Path, overrides: tuple[str, ...], dry_run: bool) -> None:
 @app.command()
 @CONFIG
 @OVERRIDES
-def compare(config: Path, overrides: tuple[str, ...]) -> None:
+@ENGINE
+def compare(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
     """Methods side by side on one table, judged on labels that were held out."""
-    loaded = load_settings(config, CompareConfig, overrides, COMPARE_EXAMPLE)
+    from spark_pufs.jobs.compare_job import EXAMPLE, CompareConfig, run_compare
+    from spark_pufs.jobs.config import load_settings
+
+    loaded = load_settings(config, CompareConfig, overrides, EXAMPLE).on(engine)
     with progress() as note:
         message = run_compare(loaded, note)
     click.echo(message)
@@ -156,12 +181,16 @@ def compare(config: Path, overrides: tuple[str, ...]) -> None:
 @app.command()
 @CONFIG
 @OVERRIDES
-def check(config: Path, overrides: tuple[str, ...]) -> None:
+@ENGINE
+def check(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
     """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?
 
     Settings of fscpu, such as select.clusters, count where it is the method.
     """
-    loaded = load_config(config, overrides)
+    from spark_pufs.jobs.config import load_config
+    from spark_pufs.jobs.select_job import run_check
+
+    loaded = load_config(config, overrides).on(engine)
     with progress() as note:
         message = run_check(loaded, note)
     click.echo(message)
@@ -172,6 +201,8 @@ def check(config: Path, overrides: tuple[str, ...]) -> None:
 @OVERRIDES
 def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
     """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
+    from spark_pufs.jobs.select_job import resume as resume_run
+
     with progress() as note:
         report = resume_run(run_dir, overrides, note)
     click.echo(report.message)
@@ -197,6 +228,8 @@ def power(
     target: float,
 ) -> None:
     """How strong a dependence can be seen, and how many rows and labels it takes."""
+    from spark_pufs.core.information.power import power_report
+
     belief = prior if prior_high is None else (prior, prior_high)
     report = power_report(belief, labelled, rows, effect=effect or None, alpha=alpha, levels=levels, target=target)
     click.echo(str(report))
@@ -206,12 +239,18 @@ def power(
 @click.option("--master", default="local[2]", show_default=True, help="For the tiny job; spark-submit has its own.")
 def doctor(master: str) -> None:
     """Check Java, Python, versions and a tiny job, and say what to fix; exit code 4 if something must be."""
+    from spark_pufs.jobs.doctor import examine, report
+
     report(examine(master), click.echo)
 
 
 @app.command()
 def methods() -> None:
     """Every method: what it does, what it assumes, when to use it."""
+    from rich.table import Table
+
+    from spark_pufs.selectors.registry import every_method
+
     table = Table("method", "what it does", "assumes", "use it for", title=f"spark_pufs {__version__}")
     for method in every_method():
         table.add_row(method.name, method.summary, method.assumes, method.use_when)

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spark_pufs.core.synthetic.artificial import CONDITIONS
-from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
-from spark_pufs.core.synthetic.bayes_net import Network, markov_blanket, read_bif
-from spark_pufs.core.synthetic.labelling import MAR_C, MCAR, SAR, SCAR, Mechanism
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
@@ -20,7 +16,12 @@ from spark_pufs.masking.texts import gist
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from spark_pufs.core.synthetic.bayes_net import Network
+    from spark_pufs.core.synthetic.labelling import Mechanism
+
 __all__ = ["make"]
+
+CONDITIONS = 10  # of the paper; they are imported when one is made
 
 MECHANISMS = ("scar", "mcar", "mar-c", "sar")
 
@@ -56,18 +57,18 @@ def make() -> None:
 
 
 @make.command()
-@click.option(
-    "--condition", type=click.IntRange(1, len(CONDITIONS)), required=True, help="Column of the paper's table."
-)
-@click.option("--relevant", type=int, default=25, show_default=True, help="Features that tell of the class.")
+@click.option("--condition", type=click.IntRange(1, CONDITIONS), required=True, help="Column of the paper's table.")
+@click.option("--relevant", type=int, default=25, show_default=True, help="Number of relevant features.")
 @click.option("--noise", type=int, default=25, show_default=True, help="Features that do not.")
 @click.option("--positives", type=float, default=1 / 9, help="Share of positives; the paper's 1/9 by default.")
 @_options(_LABELS, _TABLE)
 def artificial(condition: int, relevant: int, noise: int, positives: float, **given: Any) -> None:
     """One of the ten artificial conditions of the FSCPU paper; its label rate unless --share or --count is given."""
+    from spark_pufs.core.synthetic.artificial import CONDITIONS as PAPERS
+    from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
     from spark_pufs.spark.makers import artificial_table
 
-    own = CONDITIONS[condition - 1]
+    own = PAPERS[condition - 1]
     table = ArtificialRows(own, given["seed"], relevant, noise, positives)
     rate = own.label_rate if given["labels"] in ("scar", "sar") else None
     mechanism = _mechanism(given, rate, table.names)
@@ -81,6 +82,7 @@ def artificial(condition: int, relevant: int, noise: int, positives: float, **gi
 @_options(_LABELS, _TABLE)
 def network(bif: Path, target: str, positive: str | None, **given: Any) -> None:
     """Rows drawn from a Bayesian network; its Markov blanket is the answer."""
+    from spark_pufs.core.synthetic.bayes_net import markov_blanket
     from spark_pufs.spark.makers import network_table, target_state
 
     net = _network(bif)
@@ -96,6 +98,8 @@ def network(bif: Path, target: str, positive: str | None, **given: Any) -> None:
 
 def _mechanism(given: dict[str, Any], rate: float | None, features: list[str]) -> Mechanism | None:
     """Who is labelled; None where a count says it, which needs the table."""
+    from spark_pufs.core.synthetic.labelling import MAR_C, MCAR, SAR, SCAR
+
     labels, share = given["labels"], rate if given["share"] is None else given["share"]
     if given["count"] is not None and (labels != "scar" or given["share"] is not None):
         fault = Fault("Option 'count'", "goes with scar alone, instead of a share", "Leave one of them out.")
@@ -125,6 +129,7 @@ def _mechanism(given: dict[str, Any], rate: float | None, features: list[str]) -
 def _write(
     build: Callable[[SparkSession], DataFrame], mechanism: Mechanism | None, given: dict[str, Any], drawn: bool = False
 ) -> None:
+    from spark_pufs.core.synthetic.labelling import SAR
     from spark_pufs.spark.io import write_table
     from spark_pufs.spark.makers import centred, count_labels, with_labels
     from spark_pufs.spark.session import open_session
@@ -139,6 +144,8 @@ def _write(
 
 
 def _network(path: Path) -> Network:
+    from spark_pufs.core.synthetic.bayes_net import read_bif
+
     try:
         return read_bif(path.read_bytes())
     except OSError as error:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import click
 
-__all__ = ["CONFIG", "OVERRIDES"]
+__all__ = ["CONFIG", "ENGINE", "OVERRIDES"]
 
 CONFIG = click.option(
     "--config", type=click.Path(path_type=Path), required=True, help="YAML; the files in conf/ explain every key."
 )
 OVERRIDES = click.option("--set", "overrides", multiple=True, help="Replace one value: section.key=value.")
+ENGINE = click.option(
+    "--engine", type=click.Choice(["auto", "spark", "memory"]), help="Where rows are; small tables need no Java."
+)

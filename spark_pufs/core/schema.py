@@ -189,13 +189,13 @@ def _overlap(rule: LabelRule, both: set[str | None]) -> list[Fault]:
 def _repeated(names: Sequence[str]) -> list[Fault]:
     seen: set[str] = set()
     twice = {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
-    return [Fault(f"Column '{name}'", "stands twice in the table", "Rename one of them.") for name in sorted(twice)]
+    return [Fault(f"Column '{name}'", "occurs twice in the table", "Rename one of them.") for name in sorted(twice)]
 
 
 def _unwritable(names: Sequence[str]) -> list[Fault]:
     """Names with halves of characters, which no file, no message and no other engine can hold."""
     halves = [name for name in names if any("\ud800" <= sign <= "\udfff" for sign in name)]
-    return [Fault(f"Column '{name}'", "its name holds half a character", "Rename it.") for name in halves]
+    return [Fault(f"Column '{name}'", "its name holds an unpaired surrogate", "Rename it.") for name in halves]
 
 
 def _no_column(name: str, names: Sequence[str]) -> Fault:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from spark_pufs.types import RawBatch, Text
 from spark_pufs.values import number_text
 
-__all__ = ["plain_text", "raw_batch"]
+__all__ = ["encode", "plain_text", "raw_batch"]
 
 
 def raw_batch(numeric: pa.Array, width: int, text: Sequence[pa.Array], label: pa.Array) -> RawBatch:
@@ -24,7 +25,7 @@ def raw_batch(numeric: pa.Array, width: int, text: Sequence[pa.Array], label: pa
     if numeric.null_count:
         absent = numeric.is_null().to_numpy(zero_copy_only=False).reshape(rows, width)
         nulls = absent.sum(axis=0)
-    return RawBatch(values, nulls, [_encode(column) for column in text], _encode(label))
+    return RawBatch(values, nulls, [encode(column) for column in text], encode(label))
 
 
 def plain_text(value: Any) -> str:
@@ -36,10 +37,34 @@ def plain_text(value: Any) -> str:
     return number_text(value) if isinstance(value, bool | np.generic | float | Decimal) else str(value)
 
 
-def _encode(column: pa.Array) -> Text:
-    """Dictionary-encode a string or double array; null and NaN become -1."""
+def encode(column: pa.Array, text: Callable[[Any], str] = plain_text) -> Text:
+    """Dictionary-encode an array of plain values, each as ``text`` has it; null and NaN become -1.
+
+    >>> encode(pa.DictionaryArray.from_arrays(pa.array([2, None, 2]), ["a", "b", "c"]))
+    Text(codes=array([ 0, -1,  0], dtype=int32), values=['c'])
+    """
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, pc.add(column, 0.0))  # -0.0 and 0.0 are one value
+    if pa.types.is_dictionary(column.type):
+        return _compact(column, text)
     encoded = pc.dictionary_encode(column)
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return Text(codes, [plain_text(value) for value in encoded.dictionary.to_pylist()])
+    return Text(_codes(encoded), [text(value) for value in encoded.dictionary.to_pylist()])
+
+
+def _codes(encoded: pa.DictionaryArray) -> NDArray[np.int32]:
+    codes: NDArray[np.int32] = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return codes
+
+
+def _compact(column: pa.DictionaryArray, text: Callable[[Any], str]) -> Text:
+    """A column that came encoded, without the values that no row has: its dictionary is of more rows than these."""
+    if column.dictionary.null_count or column.indices.type == pa.uint64():
+        return encode(column.dictionary_decode(), text)
+    codes = _codes(column)
+    used = np.flatnonzero(np.bincount(codes[codes >= 0], minlength=len(column.dictionary)))
+    place = np.full(len(column.dictionary) + 1, -1, np.int32)
+    place[used] = np.arange(len(used))
+    values = [text(value) for value in column.dictionary.take(pa.array(used)).to_pylist()]
+    if len(set(values)) < len(values):
+        return encode(column.dictionary_decode(), text)
+    return Text(place[codes], values)

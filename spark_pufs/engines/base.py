@@ -21,7 +21,7 @@ from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
-from spark_pufs.core.search.kept_state import State
+from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 __all__ = [
@@ -131,6 +131,7 @@ class Engine(Protocol):
 
     name: str
     passes: list[Pass]
+    how: dict[str, str]  # the rows are read, for the facts of a run; empty where there is one way
 
     def columns(self) -> list[Column]: ...
 

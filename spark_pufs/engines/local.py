@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pandas.api import types as kinds
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
@@ -27,7 +27,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 
-__all__ = ["LocalEngine"]
+__all__ = ["LocalEngine", "LocalSource", "each_in_threads"]
 
 SLICE = 65_536
 
@@ -41,6 +41,7 @@ class LocalEngine:
         self._frame = frame
         self._threads = threads
         self.passes: list[Pass] = []
+        self.how: dict[str, str] = {}
 
     def columns(self) -> list[Column]:
         columns = []
@@ -70,13 +71,20 @@ class LocalEngine:
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
     ) -> list[Result]:
-        # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
-        threads = ThreadPoolExecutor(self._threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
-        with threadpool_limits(1), threads as pool:
-            return list(pool.map(partial(function, shared), units))
+        return each_in_threads(function, shared, units, self._threads)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:
         return ThreadScorer(sample, settings, self._threads)
+
+
+def each_in_threads(
+    function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], threads: int | None = None
+) -> list[Result]:
+    """``function(shared, unit)`` for every unit, in the order of ``units``."""
+    # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
+    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=single_thread)
+    with undisturbed(), workers as pool:
+        return list(pool.map(partial(function, shared), units))
 
 
 class LocalSource:

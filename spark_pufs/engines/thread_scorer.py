@@ -12,11 +12,11 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.clusters.mixture import chunks, make_sample, score_chunk
 from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.process_state import single_thread, undisturbed
 
 __all__ = ["ThreadScorer"]
 
@@ -27,11 +27,11 @@ class ThreadScorer:
     def __init__(self, sample: RowSample, settings: MixtureSettings, threads: int | None = None) -> None:
         self._sample = make_sample(sample.X, sample.labelled, sample.weight, scale=settings.scale)
         self._settings = settings
-        self._pool = ThreadPoolExecutor(threads or os.cpu_count())
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count(), initializer=single_thread)
 
     def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         # One BLAS thread: the chunks themselves run side by side, and bits must not depend on the core count.
-        with threadpool_limits(1):
+        with undisturbed():
             found = list(self._pool.map(partial(self._score_chunk, seed=seed), chunks(masks)))
         labelled, rows = zip(*found, strict=True)
         return np.concatenate(labelled), np.concatenate(rows)

@@ -15,6 +15,7 @@ from spark_pufs.findings.parts import (
     Clustering,
     FeatureSummary,
     SearchTrace,
+    SinceLast,
     SizeCurve,
     StabilitySummary,
     Standings,
@@ -37,6 +38,7 @@ class Findings:
     - ``clustering``, ``search``: of methods that search masks by their clusters.
     - ``sizes``, ``stability``, ``choice``, ``comparison``: evidence from repeated selections.
     - ``features``: distributions, redundancy and copies.
+    - ``since``: what changed since an earlier run.
     - ``extra``: plain values that are a method's own.
 
     >>> Findings(sample="all 9 rows", extra={"steps": 3}).as_dict()
@@ -53,6 +55,7 @@ class Findings:
     stability: StabilitySummary | None = None
     choice: Choice | None = None
     comparison: Standings | None = None
+    since: SinceLast | None = None
     clustering: Clustering | None = None
     search: SearchTrace | None = None
     features: FeatureSummary = field(default_factory=FeatureSummary)

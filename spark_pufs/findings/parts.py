@@ -21,6 +21,7 @@ __all__ = [
     "NearCopies",
     "Redundancy",
     "SearchTrace",
+    "SinceLast",
     "SizeCurve",
     "SizePoint",
     "StabilitySummary",
@@ -235,3 +236,14 @@ class FeatureSummary:
     redundancy: Redundancy | None = None
     near_copies: tuple[NearCopies, ...] | None = None
     copies: tuple[CopyGroup, ...] | None = None
+
+
+@dataclass(frozen=True)
+class SinceLast:
+    """What changed since the run ``previous``: the verdict of ``diff``, its reasons, features that came and went."""
+
+    previous: str
+    verdict: str
+    reasons: tuple[str, ...] = ()
+    came: tuple[str, ...] = ()
+    went: tuple[str, ...] = ()

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.history.difference import Difference, Verdict, difference
-from spark_pufs.history.stored import SELECTION, read_selection
+from spark_pufs.history.stored import finished_runs, read_selection
 from spark_pufs.masking import masked_texts, visible
-from spark_pufs.rundir.folder import MANIFEST, RunFolder
+from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.selection import Selection
 
 __all__ = ["Change", "RunPoint", "Timeline", "Unread", "timeline"]
 
 SHOWN = 10  # runs in the text, the latest
 ALARMS: tuple[Verdict, ...] = ("changed", "refit needed")
-# A day, and a time where one follows, as schedulers name folders: 2026-01-31, date=2026-01-31, 2026-01-31T060000.
-_DAY = re.compile(r"(?<!\d)(\d{4}-\d\d-\d\d)(?:[T_ ](\d\d)[:-]?(\d\d)[:-]?(\d\d)?)?(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -146,50 +142,22 @@ def timeline(path: str | Path) -> Timeline:
     stands where it belongs; otherwise by the time they finished.
     """
     root = RunFolder(path)
-    found = _found(root)
+    found = finished_runs(root)
     if not found:
         fix = "Name a folder that holds the output.path of finished runs of spark-pufs select."
         raise ConfigError(Fault(f"Directory '{root.path}'", "holds no finished selection", fix))
     runs: list[RunPoint] = []
     unread: list[Unread] = []
     before: Selection | None = None
-    for day, name, folder in found:
+    for one in found:
         try:
-            selection = read_selection(folder)
+            selection = read_selection(one.folder)
         except PufsError as error:
-            unread.append(Unread(name, str(error)))
+            unread.append(Unread(one.name, str(error)))
             continue
-        runs.append(_point(name, day, selection, before))
+        runs.append(_point(one.name, one.day, selection, before))
         before = selection  # only two at a time: a thousand of them would fill the memory
     return Timeline(root.path, tuple(runs), tuple(unread))
-
-
-def _found(root: RunFolder) -> list[tuple[str, str, RunFolder]]:
-    """Day, name and folder of every finished selection, in order."""
-    runs = [(name, root.below(name)) for name in root.holding(MANIFEST)]
-    runs = [(name, folder) for name, folder in runs if SELECTION in folder.names()]
-    days = {name: _day(name) for name, _ in runs}
-    if not all(days.values()):
-        days = {name: _finished(folder) for name, folder in runs}
-    return sorted(((days[name] or "", name, folder) for name, folder in runs), key=lambda one: one[:2])
-
-
-def _day(name: str) -> str | None:
-    """The last day that a name holds, with its time if one is given.
-
-    >>> _day("flows/date=2026-01-31"), _day("2026-01-31T060000"), _day("first")
-    ('2026-01-31', '2026-01-31 06:00:00', None)
-    """
-    found = list(_DAY.finditer(name))
-    if not found:
-        return None
-    day, *clock = found[-1].groups()
-    return f"{day} {':'.join(part or '00' for part in clock)}" if clock[0] else str(day)
-
-
-def _finished(folder: RunFolder) -> str:
-    written = folder.written(MANIFEST)
-    return "" if written is None else written.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _point(name: str, day: str, selection: Selection, before: Selection | None) -> RunPoint:

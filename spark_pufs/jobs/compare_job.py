@@ -11,8 +11,9 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from spark_pufs.jobs.config import RunConfig, Section, resolved
+from spark_pufs.jobs.opening import opened
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.jobs.select_job import CONFIG, opened
+from spark_pufs.jobs.select_job import CONFIG
 from spark_pufs.run.execution import compare_with, fingerprint, prepare
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
@@ -66,10 +67,11 @@ def _compare(
 ) -> str:
     with opened(config, note) as engine:
         request = config.request()
-        mark = _mark(fingerprint(prepare(engine, request), request), config.compare)
+        plan = prepare(engine, request)
+        mark = _mark(fingerprint(plan, request), config.compare)
         if folder.check(mark, config.output.overwrite):
             return f"Already done: {folder.path} holds this comparison of this table."
-        found = compare_with(engine, request, candidates, protocol, note)
+        found = compare_with(engine, request, candidates, protocol, note, plan)
     files = {
         "comparison.json": json.dumps(found.as_dict(), indent=2).encode(),
         "comparison.md": markdown(found).encode(),

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
@@ -118,15 +118,23 @@ class MlflowConfig(Section):
 
 
 class SelectionOutput(OutputConfig):
-    """The run directory of a selection, and whether it is logged to MLflow too."""
+    """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
+    ``previous``: a run directory, or "latest" for the last one beside ``path``.
+    """
+
+    previous: Place | None = None
     mlflow: MlflowConfig | None = None
 
 
 class SparkConfig(Section):
-    """Session settings; ``master`` is ignored under spark-submit, which has its own."""
+    """Session settings; ``master`` is ignored under spark-submit, which has its own.
+
+    ``reader``: who reads Parquet files, the tasks themselves (arrow) or Spark; auto: the tasks where they can.
+    """
 
     master: Place = Address("local[*]")
+    reader: Literal["auto", "arrow", "spark"] = "auto"
     conf: Conf = Field(default_factory=dict)
 
 
@@ -138,7 +146,12 @@ class RunConfig(Section):
     features: FeaturesConfig = FeaturesConfig()
     select: SelectConfig = SelectConfig()
     output: SelectionOutput
+    engine: Literal["auto", "spark", "memory"] = "auto"
     spark: SparkConfig = SparkConfig()
+
+    def on(self, engine: str | None) -> Self:
+        """The same run where a command line says, if it says."""
+        return self if engine is None else self.model_copy(update={"engine": engine})
 
     def request(self) -> Request:
         """The part that decides the answer."""
@@ -176,7 +189,7 @@ def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequen
     try:
         loaded = read_yaml(data.decode("utf-8-sig"))
     except (NotPlain, UnicodeDecodeError) as error:
-        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Mend the file.")) from error
+        raise ConfigError(Fault(f"Configuration '{name}'", f"is not YAML: {error}", "Fix the file.")) from error
     if not isinstance(loaded, dict):
         some = " and ".join(list(model.model_fields)[:2])
         found = f"expected sections such as {some}, found {type(loaded).__name__}"
@@ -239,7 +252,7 @@ def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[
 def _section(values: dict[Any, Any], name: str, override: str) -> dict[Any, Any]:
     inner = values.setdefault(name, {})
     if not isinstance(inner, dict):
-        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Mend the file first."))
+        raise ConfigError(Fault(f"Override '{override}'", f"'{name}' is not a section", "Fix the file first."))
     return inner
 
 

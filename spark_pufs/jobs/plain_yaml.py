@@ -77,7 +77,7 @@ def _size(node: yaml.Node, known: dict[int, int]) -> int:
     """Values below a node; one that is reached again counts again, within itself it is refused."""
     if id(node) in known:
         if not known[id(node)]:
-            raise NotPlain(f"an alias stands within what it stands for{_at(node.start_mark)}")
+            raise NotPlain(f"an alias refers to a node that contains it{_at(node.start_mark)}")
         return known[id(node)]
     _check_tag(node)
     known[id(node)] = 0
@@ -96,11 +96,13 @@ def _check_tag(node: yaml.Node) -> None:
     if kind == "timestamp":
         node.tag = "tag:yaml.org,2002:str"
     elif kind not in _PLAIN:
-        raise NotPlain(f"'{kind}' is no plain value{_at(node.start_mark)}")
+        raise NotPlain(f"'{kind}' is not a plain value{_at(node.start_mark)}")
     if kind == "int" and len(node.value) > LONGEST_NUMBER:
         raise NotPlain(f"a number of {len(node.value):,} digits{_at(node.start_mark)}")
     if isinstance(node.value, str) and any("\ud800" <= letter <= "\udfff" for letter in node.value):
-        raise NotPlain(f"half a character, which no file can keep{_at(node.start_mark)}")  # an escape such as "\ud800"
+        raise NotPlain(
+            f"an unpaired surrogate, which no file can hold{_at(node.start_mark)}"
+        )  # an escape such as "\ud800"
 
 
 def _inner(node: yaml.Node) -> list[yaml.Node]:
@@ -112,7 +114,7 @@ def _inner(node: yaml.Node) -> list[yaml.Node]:
     for key, _ in node.value:
         if isinstance(key, yaml.ScalarNode):
             if (key.tag, key.value) in seen and key.value != "<<":
-                raise NotPlain(f"key '{key.value}' stands twice{_at(key.start_mark)}")
+                raise NotPlain(f"key '{key.value}' occurs twice{_at(key.start_mark)}")
             seen.add((key.tag, key.value))
     return [part for pair in node.value for part in pair]
 

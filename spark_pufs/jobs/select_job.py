@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import yaml
 
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
+from spark_pufs.jobs.opening import TableEngine, opened, write_rows
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.masking.hidden import revealed
 from spark_pufs.request import Request
 from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
 from spark_pufs.rundir.checkpoint import FolderKeeper
@@ -29,10 +28,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-if TYPE_CHECKING:
-    from spark_pufs.spark.engine import SparkEngine
-
-__all__ = ["Report", "opened", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -41,14 +37,14 @@ log = logging.getLogger("spark_pufs")
 
 
 @dataclass(frozen=True)
-class Report:
+class RunOutcome:
     """How a job ended: ``selection`` is None after a dry run and where the work was done before."""
 
     selection: Selection | None
     message: str
 
 
-def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> Report:
+def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
     request = config.request()
     check(request)
@@ -58,10 +54,11 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     if tracking is not None:
         tracking.check()
     folder = RunFolder(config.output.path.given)
+    previous = previous_run(config.output.previous, config.output.path)
     if dry_run:
-        return Report(None, _planned(config, request, folder, note))
+        return RunOutcome(None, _planned(config, request, folder, note))
     with held(folder):
-        return _select(config, request, folder, tracking, note)
+        return _select(config, request, folder, previous, tracking, note)
 
 
 def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
@@ -75,15 +72,20 @@ def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Calla
 
 
 def _select(
-    config: RunConfig, request: Request, folder: RunFolder, tracking: Tracking | None, note: Callable[[str], None]
-) -> Report:
+    config: RunConfig,
+    request: Request,
+    folder: RunFolder,
+    previous: Previous,
+    tracking: Tracking | None,
+    note: Callable[[str], None],
+) -> RunOutcome:
     with opened(config, note) as engine:
         plan = _prepared(engine, config, request)
         keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
         if _done(config, plan, folder, keeper):
             _clean(folder, keeper)  # a run that was killed between its last file and here has left these
             done = f"Already done: {folder.path} holds this selection of this table."
-            return Report(None, done + _log(tracking, folder))
+            return RunOutcome(None, done + _log(tracking, folder))
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         selection = execute(engine, plan, request, note, keeper)
@@ -91,12 +93,18 @@ def _select(
         if config.output.likely_positives:
             note("writing likely positives")
             written[LIKELY] = _write_likely(engine, selection, request, folder)
+    selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
-    folder.write_all(files | {CONFIG: settings}, facts, written)
+    folder.write_all(files | pages | {CONFIG: settings}, facts, written)
     _clean(folder, keeper)
-    message = "\n".join([*filter(None, [selection.verdict]), selection.summary])
+    message = "\n".join([*filter(None, [selection.verdict]), selection.summary, *_since(selection)])
     message += f"\nResults: {folder.path} (open report.html)"
-    return Report(selection, message + _log(tracking, folder))
+    return RunOutcome(selection, message + _log(tracking, folder))
+
+
+def _since(selection: Selection) -> list[str]:
+    since = selection.findings.since
+    return [] if since is None else [f"Since {since.previous}: {'; '.join([since.verdict, *since.reasons[:3]])}"]
 
 
 def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
@@ -105,7 +113,7 @@ def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
     folder.delete(PENDING)
 
 
-def _prepared(engine: SparkEngine, config: RunConfig, request: Request) -> Plan:
+def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
     """The table and all that is to be written of it, found fit."""
     if config.output.likely_positives:
         _, faults = identifiers([column.name for column in engine.columns()], request.keep)
@@ -134,26 +142,6 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
         return str(check_table(engine, request))
-
-
-@contextmanager
-def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
-    """The table of a configuration; what Spark cannot read becomes one clear error."""
-    from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.label_files import check_label_files
-    from spark_pufs.spark.session import open_session
-
-    note("starting Spark")
-    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
-    source = config.source
-    with plain_errors(f"Source '{source.shown}'"):
-        note("reading the table")
-        path = None if source.path is None else source.path.given
-        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
-        if source.format == "parquet" and path is not None:
-            check_label_files(frame, config.label.column)
-        yield SparkEngine(frame)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:
@@ -186,7 +174,7 @@ def _check_likely(config: RunConfig) -> None:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
 
 
-def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> Report:
+def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Go on with the run that was started in a run directory, there; a finished one stays as it is.
 
     Secrets are not kept with the settings: ``overrides`` gives them again.
@@ -211,14 +199,13 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
             raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
 
 
-def _write_likely(engine: SparkEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
+def _write_likely(engine: TableEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
     clustering = selection.findings.clustering
     if clustering is None or clustering.model is None:
         raise ConfigError(no_clusters("Likely positives", selection.method))
     keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
-    rows = engine.likely_positives(clustering.model, request.label, keep)
-    rows.write.parquet(folder.staged_table(LIKELY))
+    write_rows(engine.likely_positives(clustering.model, request.label, keep), folder, LIKELY)
     written = folder.staged_rows(LIKELY)
     counted = clustering.likely_positives
     if written != counted:

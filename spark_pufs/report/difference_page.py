@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spark_pufs.masking.texts import masked_texts
 from spark_pufs.report import charts
 from spark_pufs.report.render import template
+from spark_pufs.report.sentences import CHANGE_TONES
 
 if TYPE_CHECKING:
     from spark_pufs.history.difference import Difference
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["difference_page"]
 
 SHOWN = 200  # lines of a table
-TONES = {"unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor"}
 
 
 def difference_page(found: Difference) -> str:
@@ -22,7 +22,7 @@ def difference_page(found: Difference) -> str:
     drift = [one for one in found.drift if one.labelled or one.unlabelled]
     return template("difference.html.jinja", escape=True).render(
         found=found,
-        tone=TONES[found.verdict],
+        tone=CHANGE_TONES[found.verdict],
         reasons=masked_texts(list(found.reasons)),
         changes=[("came", one) for one in found.came] + [("went", one) for one in found.went],
         stayed=found.stayed[:SHOWN],

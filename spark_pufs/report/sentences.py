@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from spark_pufs.selection import Feature, Selection
 
 __all__ = [
+    "CHANGE_TONES",
     "Sign",
     "asked",
     "fixed",
@@ -40,6 +41,9 @@ ALIKE = 0.02  # a difference of shares too small to speak of
 ONE_LEVEL = 0.95  # share of rows in one level above which a distribution shows little
 TWINS = 0.5  # symmetric uncertainty above which two features are called much alike
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+# How the verdicts of `diff` look.
+CHANGE_TONES = {"unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor"}
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ def asked(selection: Selection) -> list[str]:
         if value
     ]
     return [
-        f"Which of {facts['features']:,} features tell the positives among {_rows(facts['rows'])}?",
+        f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
     ]
@@ -149,8 +153,10 @@ def found(selection: Selection) -> list[str]:
         says.append(f"{short(first.name, 60)}: {seen(first.levels)}")
     alike = [pair for pair in twins(features.redundancy, most=300) if pair[2] >= TWINS]
     if alike:
-        pairs = "1 pair of chosen features tells" if len(alike) == 1 else f"{len(alike)} pairs of chosen features tell"
-        says.append(f"{pairs} much the same.")
+        pairs = (
+            "1 pair of chosen features carries" if len(alike) == 1 else f"{len(alike)} pairs of chosen features carry"
+        )
+        says.append(f"{pairs} much the same information.")
     if findings.choice is not None:
         says.append(findings.choice.why)
     return says
@@ -185,7 +191,7 @@ def score_words(selection: Selection) -> str:
         )
     method = known_method(selection.method)
     steps = "; each is scored given those chosen before it" if method and method.stepwise else ""
-    return f"The higher the score, the more a feature tells{steps}."
+    return f"The higher the score, the more relevant the feature{steps}."
 
 
 def seen(levels: Sequence[Level]) -> str:
@@ -240,12 +246,20 @@ def _check_sign(selection: Selection) -> list[Sign]:
     return [Sign(tones.get(check.verdict, "poor"), f"Cluster assumption: {check.verdict}. {check.reason}")]
 
 
+def _errors_of_a_search(selection: Selection) -> bool:
+    """Whether errors tell how sure a search, a teacher's views or an average of methods is of one draw of labels, and
+    not how far another draw may lie; bags and resampled runs do tell that."""
+    found = selection.findings
+    one_draw = found.search is not None or found.teacher is not None or found.choice is not None
+    return one_draw and found.stability is None
+
+
 def _border_sign(selection: Selection) -> list[Sign]:
     """Whether the last feature chosen can be told from the best one that was not."""
     named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
     ranked = [feature.name for feature in selection.features]
     barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
-    barred |= {name for group in selection.findings.features.copies or () for name in group.copies}
+    barred |= {f.name for f in selection.features if "copy of '" in f.notes}
     inside = [f for f in selection.features if f.selected and f.name not in barred]
     outside = [f for f in selection.features if not f.selected and f.name not in barred]
     if not inside or not outside:
@@ -255,6 +269,9 @@ def _border_sign(selection: Selection) -> list[Sign]:
     if not error or gap < 0:
         return []
     names = f"{short(last.name, 60)}, the last one chosen, and {short(next_one.name, 60)}, the first one left out,"
+    if gap >= 2 * error and _errors_of_a_search(selection):
+        known = "are apart for these labels; others may move the border: `stability` tells how far."
+        return [Sign("fair", f"Scores of {names} {known}")]
     if gap >= 2 * error:
         return [Sign("good", f"Scores of {names} are clearly apart.")]
     return [Sign("fair", f"Scores of {names} cannot be told apart: the border is not sharp.")]

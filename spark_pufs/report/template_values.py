@@ -41,6 +41,8 @@ def facts_of(selection: Selection) -> dict[str, Any]:
         "asked": sentences.asked(selection),
         "found": sentences.found(selection),
         "sure": sentences.sure(selection),
+        "since": selection.findings.since,
+        "since_tone": sentences.CHANGE_TONES.get(selection.findings.since.verdict if selection.findings.since else ""),
         "score_words": " ".join([RELEVANCE, words] if with_relevance(selection) else [words]),
         "with_relevance": with_relevance(selection),
         "method": known_method(selection.method),

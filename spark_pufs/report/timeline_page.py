@@ -12,7 +12,7 @@ from markupsafe import Markup
 from spark_pufs.masking import masked_texts
 from spark_pufs.report import svg
 from spark_pufs.report.render import template
-from spark_pufs.report.sentences import short
+from spark_pufs.report.sentences import CHANGE_TONES, short
 
 if TYPE_CHECKING:
     from spark_pufs.history.timeline import RunPoint, Timeline
@@ -23,7 +23,6 @@ GENERATOR = "spark-pufs history"  # stands in the page: only such a file is repl
 FEATURES = 24  # drawn over time: those chosen most often
 ROWS = 60  # features in the table of who was chosen when
 HEIGHT, STRIP = 64, 14  # pixels of a small chart, and of a line of the table
-TONES = {"unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor"}
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ def timeline_page(found: Timeline, reports: str) -> str:
     return template("timeline.html.jinja", escape=True).render(
         found=found,
         generator=GENERATOR,
-        tones=TONES,
+        tones=CHANGE_TONES,
         latest=runs[-1] if runs else None,
         rows=[_row(run, reports) for run in reversed(runs)],
         alarms=[_row(run, reports) for run in reversed(found.alarms)],

@@ -1,48 +1,67 @@
-"""Columns that are equal in every row: one of them stands for the others, which come after all other features."""
+"""Columns that are equal in every row, or nearly: one stands for the others, which come after all other features."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from spark_pufs.findings.parts import CopyGroup
+from spark_pufs.engines.base import Engine
+from spark_pufs.findings.parts import CopyGroup, NearCopies
 from spark_pufs.request import Request
+from spark_pufs.run.near_copies import near_copies
 from spark_pufs.selection import Feature
 from spark_pufs.selectors.base import Limits
-from spark_pufs.table.pu_table import Plan
+from spark_pufs.table.pu_table import NearCopy, Plan
 
-__all__ = ["copy_groups", "copy_warning", "one_of_each", "with_copies"]
+__all__ = ["copy_groups", "copy_warning", "near_groups", "one_of_each", "with_copies"]
 
 GROUPS, NAMES = 5, 5  # told in a warning
 
 
-def one_of_each(plan: Plan, request: Request, limits: Limits) -> Plan:
-    """The plan with one feature for each group of equal columns; ``limits`` are those of its features.
+def one_of_each(plan: Plan, engine: Engine, request: Request, limits: Limits) -> Plan:
+    """The plan with one feature for each group of copies and near copies; ``limits`` are those of its features.
 
     The one in ``must`` stands for the group, else the cheapest that may be chosen, else the first; a second one in
     ``must`` stays a feature, since it was asked for.
     """
     if request.copies == "all":
         return plan
-    names, must = plan.features, set(limits.must)
+    places = range(len(plan.features))
+    wanted = set(limits.must)
+    order = sorted(places, key=lambda i: (i not in wanted, bool(limits.never[i]), limits.costs[i], i))
+    preferred, must = [plan.features[i] for i in order], {plan.features[i] for i in wanted}
+    plan = _without_copies(plan, preferred, must)
+    return plan if request.copies == "exact" else _without_near_copies(plan, engine, preferred, must)
+
+
+def _without_copies(plan: Plan, preferred: Sequence[str], must: set[str]) -> Plan:
     copies: dict[str, str] = {}
     for group in _equal_columns(plan):
-        first = min(group, key=lambda i: (i not in must, bool(limits.never[i]), limits.costs[i], i))
-        copies |= {names[i]: names[first] for i in group if i != first and i not in must}
+        first = min(group, key=preferred.index)
+        copies |= {name: first for name in group if name != first and name not in must}
     if not copies:
         return plan
-    features = tuple(name for name in names if name not in copies)
+    features = tuple(name for name in plan.features if name not in copies)
     return replace(plan, features=features, copies=copies, warnings=(*plan.warnings, copy_warning(copies)))
 
 
-def _equal_columns(plan: Plan) -> list[list[int]]:
-    """Places of features of one kind with equal checksums, two or more to a group."""
+def _without_near_copies(plan: Plan, engine: Engine, preferred: Sequence[str], must: set[str]) -> Plan:
+    near = near_copies(plan, engine, [name for name in preferred if name in plan.features], must)
+    if not near:
+        return plan
+    features = tuple(name for name in plan.features if name not in near)
+    warning = copy_warning({name: near[name].of for name in plan.features if name in near}, "near copies")
+    return replace(plan, features=features, near_copies=near, warnings=(*plan.warnings, warning))
+
+
+def _equal_columns(plan: Plan) -> list[list[str]]:
+    """Features of one kind with equal checksums, two or more to a group."""
     profile, schema = plan.profile, plan.schema
     kinds = ((schema.numeric, profile.checksums), (schema.text, profile.text_checksums))
     checksum = {name: (kind, *sums[:, i]) for kind, sums in kinds for i, name in enumerate(kind)}
-    groups: dict[tuple[object, ...], list[int]] = {}
-    for i, name in enumerate(plan.features):
-        groups.setdefault(checksum[name], []).append(i)
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for name in plan.features:
+        groups.setdefault(checksum[name], []).append(name)
     return [group for group in groups.values() if len(group) > 1]
 
 
@@ -58,7 +77,18 @@ def copy_groups(copies: Mapping[str, str]) -> tuple[CopyGroup, ...]:
     return tuple(CopyGroup(name, tuple(found)) for name, found in groups.items())
 
 
-def copy_warning(copies: Mapping[str, str]) -> str:
+def near_groups(copies: Mapping[str, NearCopy]) -> tuple[NearCopies, ...]:
+    """Near copies by the column that stands for them, with the least that one of them agrees with it.
+
+    >>> near_groups({"a2": NearCopy("a", 0.995), "a3": NearCopy("a", 0.998)})
+    (NearCopies(representative='a', copies=('a2', 'a3'), shared=0.995),)
+    """
+    groups = copy_groups({name: copy.of for name, copy in copies.items()})
+    least = [min(copies[name].agreement for name in group.copies) for group in groups]
+    return tuple(NearCopies(group.representative, group.copies, own) for group, own in zip(groups, least, strict=True))
+
+
+def copy_warning(copies: Mapping[str, str], what: str = "copies") -> str:
     """All groups in one sentence.
 
     >>> copy_warning({"a2": "a"})
@@ -69,10 +99,10 @@ def copy_warning(copies: Mapping[str, str]) -> str:
     groups = copy_groups(copies)
     if len(groups) == 1:
         first = groups[0].representative
-        return f"Columns {_quoted([first, *groups[0].copies])} are copies of each other: '{first}' stands for them."
+        return f"Columns {_quoted([first, *groups[0].copies])} are {what} of each other: '{first}' stands for them."
     told = [f"'{group.representative}' stands for {_quoted(group.copies)}" for group in groups[:GROUPS]]
     more = [f"and {len(groups) - GROUPS:,} groups more"] if len(groups) > GROUPS else []
-    return f"Some columns are copies of each other: {'; '.join(told + more)}."
+    return f"Some columns are {what} of each other: {'; '.join(told + more)}."
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -85,14 +115,18 @@ def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None, limits
 
     Copies are chosen where every other feature is and ``wanted`` asks for more; None: never.
     """
-    if not plan.copies:
+    near = {name: copy.of for name, copy in plan.near_copies.items()}
+    notes = {name: f"copy of '{of}'" for name, of in plan.copies.items()}
+    notes |= {name: f"near copy of '{of}'" for name, of in near.items()}
+    if not notes:
         return tuple(lines)
     place = {name: i for i, name in enumerate(plan.columns)}
     rank = {line.name: line.rank for line in lines}
-    order = sorted(plan.copies, key=lambda name: (rank[plan.copies[name]], place[name]))
+    stands = {**near, **{name: near.get(of, of) for name, of in plan.copies.items()}}
+    order = sorted(stands, key=lambda name: (name in plan.copies, rank[stands[name]], place[name]))
     chosen = _affordable(lines, order, place, wanted, limits)
     lowest = min(0.0, *(line.score for line in lines))
-    copies = [_copy(name, plan.copies[name], name in chosen, place[name], lowest, limits) for name in order]
+    copies = [_copy(name, notes[name], name in chosen, place[name], lowest, limits) for name in order]
     every = sorted([*lines, *copies], key=lambda line: not line.selected)  # a stable sort
     return tuple(replace(line, rank=rank) for rank, line in enumerate(every, start=1))
 
@@ -113,9 +147,8 @@ def _affordable(
     return found
 
 
-def _copy(name: str, of: str, selected: bool, place: int, score: float, limits: Limits) -> Feature:
+def _copy(name: str, notes: str, selected: bool, place: int, score: float, limits: Limits) -> Feature:
     """The line of a copy: beside the column that it repeats it has nothing to tell."""
-    notes = f"copy of '{of}'"
     return Feature(
         name=name,
         rank=0,

@@ -19,13 +19,14 @@ import numpy as np
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import Request
-from spark_pufs.run.copies import copy_groups, one_of_each, with_copies
+from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
@@ -66,6 +67,7 @@ FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
+@undisturbed()
 def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
     """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
     plan = prepare(engine, request)
@@ -85,18 +87,18 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request) -> Plan:
-    """All that can be wrong is found here, before the work."""
+def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+    """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning)
+    plan = inspect(engine, request, method.binning, known)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, request, limits)
+    return one_of_each(plan, engine, request, limits)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
     """Run the method up to where it first asks for rows: what it cannot do without is found before the work."""
-    method, unread = method_named(request.method), Unread()
+    method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
@@ -108,13 +110,14 @@ class RowsWanted(Exception):
     """A method has found all else in order."""
 
 
-class Unread:
+class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
     def __getattr__(self, name: str) -> Any:
         raise RowsWanted
 
 
+@undisturbed()
 def execute(
     engine: Engine,
     plan: Plan,
@@ -139,7 +142,8 @@ def execute(
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
-    seen = replace(seen, copies=copy_groups(plan.copies))
+    near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
+    seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
@@ -180,15 +184,19 @@ def _as_chosen(task: Task, outcome: Outcome) -> Task:
     return replace(task, request=request, limits=replace(task.limits, k=size))
 
 
+@undisturbed()
 def check_table(engine: Engine, request: Request) -> ClusterCheck:
     """Cluster the rows on all requested features, as the request of fscpu says, and test whether that concentrates the
     labelled rows."""
     plan = prepare(engine, replace(request, copies="all"))  # the columns that were asked for, all of them
     task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
     options = task.options_as(FscpuOptions)
-    rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
-    everything = np.ones(len(plan.features), np.bool_)
-    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
+    try:
+        rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
+        everything = np.ones(len(plan.features), np.bool_)
+        counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
+    finally:
+        task.table.blocks.release()
     return check_counts(counted, request.seed)
 
 
@@ -215,18 +223,21 @@ def label_faults(engine: Engine, rule: LabelRule) -> list[Fault]:
     return label_states(labels, rule)[1]
 
 
+@undisturbed()
 def compare_with(
     engine: Engine,
     request: Request,
     candidates: Sequence[Candidate],
     protocol: EvaluationProtocol,
     note: Callable[[str], None] = lambda what: None,
+    known: Plan | None = None,
 ) -> Comparison:
-    """Judge every candidate, and all features beside them, on held-out rows of one table."""
+    """Judge every candidate, and all features beside them, on held-out rows of one table, of which a plan may be
+    ``known``."""
     for candidate in candidates:
         read_options(method_named(candidate.method), candidate.options)
     request = replace(request, method="auto", options={})
-    plan = prepare(engine, request)
+    plan = prepare(engine, request, known)
     task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
     try:
         return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
@@ -259,7 +270,7 @@ def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
     best = counter.labels().max(axis=0)
     told = np.add.reduceat(best, table.layout.offsets[:-1])
     return tuple(
-        f"Column '{name}': tells the label of every row: a copy of it, or a leak? Exclude it if so."
+        f"Column '{name}': determines the label of every row: a copy of it, or a leak? Exclude it if so."
         for name, rows in zip(table.names, told, strict=True)
         if rows == table.plan.profile.rows
     )
@@ -326,7 +337,7 @@ def _lines(
 
 def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
     passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
-    return {"engine": engine.name, "seconds": round(seconds, 3), "passes": passes}
+    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 
 @cache  # reading what is installed takes longer than selecting from a small table

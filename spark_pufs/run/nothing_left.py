@@ -36,7 +36,7 @@ def say_nothing_left(outcome: Outcome, names: tuple[str, ...], limits: Limits) -
     left = len(outcome.chosen) - head
     if not head or left <= 0 or set(outcome.chosen[head:]) <= set(limits.must):
         return ()
-    after = f"After '{names[order[head - 1]]}' nothing is left to tell"
+    after = f"After '{names[order[head - 1]]}' nothing is left to add"
     if len(order) - head == 1:
         return (f"{after}: '{names[order[head]]}' adds nothing.",)
     others = f"the other {len(order) - head:,} features"

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from typing import Any
 
-from spark_pufs.core.search.kept_state import State, decode, encode
+from spark_pufs.core.search.saved_state import State, decode, encode
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.folder import RunFolder

@@ -71,6 +71,14 @@ class RunFolder:
         folder.path = address_shown(folder._given)
         return folder
 
+    def outer(self) -> tuple[RunFolder, str]:
+        """The folder that this one lies in, and its name there."""
+        folder = copy.copy(self)
+        folder._base, _, name = self._base.rstrip("/").rpartition("/")
+        folder._given = self._given.rstrip("/").rpartition("/")[0] or "."
+        folder.path = address_shown(folder._given)
+        return folder, name
+
     def check_place(self) -> None:
         """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
         in_the_way, there = self._in_the_way(), self._nearest()
@@ -253,6 +261,16 @@ class RunFolder:
         self._delete_table(partial(name))
         return self.address(partial(name))
 
+    def stage_table(self, name: str, data: bytes) -> None:
+        """Write a table of one Parquet file there."""
+        self.staged_table(name)
+        try:
+            self._fs.create_dir(self.at(partial(name)))
+            with self._fs.open_output_stream(f"{self.at(partial(name))}/part-0.parquet") as file:
+                file.write(data)
+        except OSError as error:
+            raise self._unwritten(error) from error
+
     def staged_rows(self, name: str) -> int:
         """Rows of the Parquet table that lies at ``staged_table``."""
         try:
@@ -360,7 +378,7 @@ class RunFolder:
         return DataError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
 
     def _leads_out(self, name: str, why: str) -> ConfigError:
-        fix = "A run directory holds plain files: mend what names it, or take the link away."
+        fix = "A run directory holds plain files only: correct the name, or remove the link."
         return ConfigError(Fault(f"Run directory '{self.path}'", f"'{name}' {why}", fix))
 
 

@@ -178,7 +178,7 @@ def _machine() -> str:
 
 
 def _started(pid: int) -> str:
-    """When a process started, or nothing if there is none; one that was killed and not yet buried is none."""
+    """When a process started, or nothing if there is none; a zombie process counts as gone."""
     if not Path("/proc/self/stat").exists():
         said = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
         return said.stdout.strip()

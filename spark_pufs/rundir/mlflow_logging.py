@@ -84,7 +84,7 @@ class Tracking:
             uri = self.tracking_uri or os.environ.get("MLFLOW_TRACKING_URI") or ""
             text = gist(error).rstrip(".")
             where = f"MLflow at '{known_address(uri)}'" if uri else "MLflow"
-            fix = "Mend output.mlflow or take it out; finished results are kept, and running again logs them."
+            fix = "Correct output.mlflow or remove it; finished results are kept, and running again logs them."
             raise (ConfigError if wrong else PufsError)(Fault(where, text, fix)) from error
 
 

@@ -54,7 +54,7 @@ def package_of(name: str) -> dict[str, str]:
     return {_package(entry): entry.dist.version for entry in entry_points(group=GROUP, name=name) if entry.dist}
 
 
-@cache  # an error is not kept: a package may be mended or installed while a notebook runs
+@cache  # an error is not kept: a package may be fixed or installed while a notebook runs
 def _loaded(name: str) -> Method:
     entries = list(entry_points(group=GROUP, name=name))
     if not entries:

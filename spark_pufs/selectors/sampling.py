@@ -21,8 +21,7 @@ from spark_pufs.core.counting.row_sample import (
     spread,
 )
 from spark_pufs.selectors.base import Task
-from spark_pufs.table.numbers import Rows as TableRows
-from spark_pufs.table.numbers import numeric_view
+from spark_pufs.table.numbers import TableRows, numeric_view
 from spark_pufs.types import Bins
 
 __all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "raw_sample", "rows_in", "taken"]

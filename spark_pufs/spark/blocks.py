@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -13,8 +14,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.core.counting.pass_checksum import Empty, Nothing, Witnessed, witness_of
+from spark_pufs.core.counting.pass_checksum import Empty, Nothing, Witnessed, changed_table, witness_of
 from spark_pufs.engines.base import Packer, Pass, record
+from spark_pufs.engines.parquet.reading import CHANGED
 from spark_pufs.spark import scan
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.watch import Watch
@@ -23,7 +25,17 @@ from spark_pufs.types import Block, RawBatch
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["CachedBlocks", "Raw", "UncachedBlocks", "block_rows", "cut", "even", "packing", "read_blocks"]
+__all__ = [
+    "CachedBlocks",
+    "LaterCachedBlocks",
+    "Raw",
+    "UncachedBlocks",
+    "block_rows",
+    "cut",
+    "even",
+    "packing",
+    "read_blocks",
+]
 
 SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witness, so that SQL can add them
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
@@ -40,7 +52,8 @@ TASKS_PER_SLOT = 2
 class Raw:
     """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch.
 
-    ``width``: numbers in a row.
+    ``width``: numbers in a row. ``tasks``: partitions of the frame where it holds no rows, but tells who reads which
+    files.
     """
 
     frame: DataFrame
@@ -48,11 +61,12 @@ class Raw:
     rows: int
     width: int = 0
     watch: Watch = field(default_factory=Watch)
+    tasks: int | None = None
 
     def reduce(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         """One pass, which must see the rows that the first one saw."""
         with self.reading(), self.unchanged():
-            seen = scan.reduce(self.frame, self.reader, Witnessed(kernel, witness_of))
+            seen = scan.reduce(self.frame, self.reader, Witnessed(kernel, witness_of), self.tasks)
         self.watch.look(seen.witness, what)
         return seen.state
 
@@ -61,11 +75,13 @@ class Raw:
         """A pass over a changed table may fail at a value that was not there before; the change is what to tell."""
         try:
             yield
-        except spark_errors():
+        except spark_errors() as error:
+            if file := re.search(f"{CHANGED}: (.*)", str(error)):
+                raise changed_table(file.group(1)) from error
             with suppress(*spark_errors()):
                 if self.watch.began:
                     nothing: Witnessed[RawBatch, Empty] = Witnessed(Nothing(), witness_of)
-                    seen = scan.reduce(self.frame, self.reader, nothing)
+                    seen = scan.reduce(self.frame, self.reader, nothing, self.tasks)
                     self.watch.look(seen.witness, "after a failure")
             raise
 
@@ -75,7 +91,11 @@ class Raw:
 
         Spark's reader decodes 4,096 rows column by column and then goes through them row by row. With thousands of
         columns each value is then far from the last one, and two tasks hold 200 MB: smaller batches stay in the cache.
+        Tasks that read files themselves need none of this.
         """
+        if self.tasks is not None:
+            yield
+            return
         spark, rows = self.frame.sparkSession, max(1, READ_BYTES // (8 * max(1, self.width)))
         with ExitStack() as stack:
             stack.enter_context(scan.arrow_rows(spark, self.rows))
@@ -144,6 +164,25 @@ class UncachedBlocks:
         """Nothing is held."""
 
 
+class LaterCachedBlocks:
+    """Rows packed on the way in the first pass, and kept in the cluster from the second on.
+
+    For rows that cost less to read than to keep: many a method makes one pass over its blocks.
+    """
+
+    def __init__(self, source: Raw, packer: Packer, passes: list[Pass]) -> None:
+        self._first = UncachedBlocks(source, packer, passes)
+        self._cached = CachedBlocks(source, packer, passes)
+        self._used = False
+
+    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
+        blocks, self._used = self._cached if self._used else self._first, True
+        return blocks.scan(kernel, what)
+
+    def release(self) -> None:
+        self._cached.release()
+
+
 class CachedBlocks:
     """Rows packed before the first pass and kept in the cluster."""
 
@@ -169,7 +208,7 @@ class CachedBlocks:
             self._blocks.unpersist()
 
     def _packed(self) -> DataFrame:
-        """The blocks, dealt out evenly so that a skewed source does not make skewed passes."""
+        """The blocks, distributed evenly so that a skewed source does not make skewed passes."""
         from pyspark import StorageLevel
 
         if self._blocks is None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
 
@@ -15,12 +17,15 @@ from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.engines.arrow_batches import raw_batch
 from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.engines.thread_scorer import ThreadScorer
-from spark_pufs.errors import EnvironmentFault
+from spark_pufs.errors import ConfigError, EnvironmentFault, Fault
 from spark_pufs.spark import scan
-from spark_pufs.spark.blocks import CachedBlocks, Raw, UncachedBlocks, block_rows
+from spark_pufs.spark.blocks import CachedBlocks, LaterCachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.io import plan_errors, spark_errors
 from spark_pufs.spark.likely import likely_rows
+from spark_pufs.spark.own_session import in_own_session
+from spark_pufs.spark.parquet_scan import ParquetFiles
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
 from spark_pufs.spark.versions import no_answer
@@ -28,9 +33,15 @@ from spark_pufs.spark.watch import Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkEngine"]
+__all__ = ["ReaderChoice", "SparkEngine", "reader_choice"]
+
+log = logging.getLogger("spark_pufs")
+
+ReaderChoice = Literal["auto", "arrow", "spark"]
+READER = "spark.pufs.reader"
+_READERS = {"arrow": "the tasks, with pyarrow", "spark": "Spark"}
 
 # Values in a sample below which scoring a generation costs less than a Spark job.
 SMALL_SAMPLE = 1_000_000
@@ -43,20 +54,70 @@ class SparkEngine:
     """One DataFrame; its columns are addressed by position, so names may be anything."""
 
     name = "spark"
+    in_columns = True  # each feature is a column of the frame
 
-    def __init__(self, frame: DataFrame, cache: bool = True) -> None:
+    def __init__(
+        self, frame: DataFrame, cache: bool = True, reader: ReaderChoice | None = None, from_path: bool = False
+    ) -> None:
+        """``reader`` is the session's ``spark.pufs.reader`` where none is given: "arrow" reads Parquet files in the
+        tasks or raises, "spark" leaves them to Spark, "auto" takes the first that is possible. ``from_path``: the frame
+        is what was read from a path, which Spark Connect cannot tell.
+        """
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
-        self._frame = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
+        self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
         self._cache = cache
+        self._reader = reader_choice(frame.sparkSession, reader)
+        self._from_path = from_path
+        self.how: dict[str, str] = {}
         self.passes: list[Pass] = []
         self._rows: list[int] = []  # of the table, once a pass has counted them
+
+    @cached_property
+    def _frame(self) -> DataFrame:
+        """The table to work on."""
+        return in_own_session(self._theirs)
+
+    @cached_property
+    def _files(self) -> ParquetFiles:
+        return ParquetFiles(self._frame, self._types, self._from_path)
 
     def columns(self) -> list[Column]:
         return [Column(name, _kind(type_), type_) for name, type_ in self._types]
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> SparkSource:
-        packed = self._frame.selectExpr(*self._columns(numeric, text, label))
-        return SparkSource(packed, len(numeric), self.passes, self._cache, Watch(self._rows))
+        files = self._by_tasks(numeric, [*text, label])
+        raw = self._by_spark(numeric, text, label) if files is None else files
+        return SparkSource(raw, self.passes, self._cache)
+
+    def _by_spark(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Raw:
+        packed, width = self._frame.selectExpr(*self._columns(numeric, text, label)), len(numeric)
+        return Raw(packed, RawReader(width), block_rows(width), width, Watch(self._rows))
+
+    def _by_tasks(self, numeric: Sequence[str], text: Sequence[str]) -> Raw | None:
+        """The columns read from their files by the tasks themselves; None where Spark has to read them."""
+        width, position = len(numeric), {name: i for i, (name, _) in enumerate(self._types)}
+        try:
+            if self._reader == "spark":
+                raise Unfit("it was asked for")
+            if not self.in_columns:
+                raise Unfit("features are elements of vectors")
+            numbers, words = ([position[name] for name in names] for names in (numeric, text))
+            reader = self._files.reader(numbers, words, block_rows(width))
+        except Unfit as reason:
+            self._told("spark", str(reason))
+            if self._reader == "arrow":
+                raise ConfigError(no_files(str(reason))) from reason
+            return None
+        self._told("arrow", "")
+        units = self._files.units(reader)
+        return Raw(units, reader, reader.rows, width, Watch(self._rows), len(reader.tasks))
+
+    def _told(self, reader: str, reason: str) -> None:
+        """Say who reads the rows, once, and keep it for the facts of the run."""
+        told = {"reader": reader} | ({"reader_reason": reason} if reason else {})
+        if told != self.how:
+            log.info("rows are read by %s%s", _READERS[reader], f": {reason}" if reason else "")
+        self.how = told
 
     def _columns(self, numeric: Sequence[str], text: Sequence[str], label: str) -> list[str]:
         """SQL for one array of doubles ``x``, then the text columns and the label."""
@@ -74,7 +135,7 @@ class SparkEngine:
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}
-        rows = self._frame.selectExpr(
+        rows = self._theirs.selectExpr(  # a table for the user, in the session of the user
             *[f"c{position[name]}" for name in keep], *self._columns(model.numeric, tuple(model.text), rule.column)
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
@@ -91,11 +152,27 @@ class SparkEngine:
         return SparkScorer(spark, sample, settings)
 
 
+def reader_choice(spark: SparkSession, given: str | None = None) -> str:
+    """Who may read the rows: as ``given``, else as the session's setting says."""
+    found = given or str(spark.conf.get(READER, "auto"))
+    if found not in get_args(ReaderChoice):
+        known = ", ".join(get_args(ReaderChoice))
+        raise ConfigError(
+            Fault(f"Setting '{READER}'", f"must be one of {known}, got {found!r}", "The default is auto.")
+        )
+    return found
+
+
+def no_files(reason: str) -> Fault:
+    """What to tell where tasks must read the files, but cannot."""
+    return Fault("Reader 'arrow'", f"cannot read this table: {reason}", "Set the reader to auto.")
+
+
 class SparkSource:
     """The chosen columns: one array of doubles and the text columns, label last."""
 
-    def __init__(self, frame: DataFrame, width: int, passes: list[Pass], cache: bool, watch: Watch) -> None:
-        self._raw = Raw(frame, RawReader(width), block_rows(width), width, watch)
+    def __init__(self, raw: Raw, passes: list[Pass], cache: bool) -> None:
+        self._raw = raw
         self._passes = passes
         self._cache = cache
 
@@ -107,7 +184,9 @@ class SparkSource:
         return state
 
     def pack(self, packer: Packer) -> Blocks:
-        return (CachedBlocks if self._cache else UncachedBlocks)(self._raw, packer, self._passes)
+        if not self._cache:
+            return UncachedBlocks(self._raw, packer, self._passes)
+        return (CachedBlocks if self._raw.tasks is None else LaterCachedBlocks)(self._raw, packer, self._passes)
 
 
 class RawReader:

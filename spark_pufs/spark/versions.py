@@ -122,7 +122,8 @@ def _names(hosts: Sequence[str]) -> str:
 
 
 def _tasks(spark: SparkSession) -> int:
-    from spark_pufs.spark.scan import is_connect, slots
+    from spark_pufs.spark.own_session import is_connect
+    from spark_pufs.spark.scan import slots
 
     return CONNECT_TASKS if is_connect(spark) else min(slots(spark), MOST_TASKS)
 

@@ -101,14 +101,14 @@ def longest_first(methods: Iterable[str]) -> list[str]:
 
 
 def counting(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """How papers count, as ``binning`` and ``options`` of a request: plug-in information in bins of equal width.
+    """How papers count, as settings of a request: plug-in information in bins of equal width, near copies apart.
 
     >>> counting("semi-jmi", {"surrogate": "y0"})
-    {'options': {'correction': 'none', 'surrogate': 'y0'}, 'binning': 'equal-width'}
+    {'options': {'correction': 'none', 'surrogate': 'y0'}, 'copies': 'exact', 'binning': 'equal-width'}
     """
     plain = {"correction": "none"} if "correction" in method_named(method).options else {}
     bins = {} if method == "auto" else {"binning": BINNING.get(method, "equal-width")}
-    return {"options": {**plain, **options}, **bins}
+    return {"options": {**plain, **options}, "copies": "exact", **bins}
 
 
 def select_rows(

@@ -18,12 +18,12 @@ from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
 from spark_pufs.types import RawBatch
 
-__all__ = ["NumericView", "Rows", "TextNumbers", "numeric_view", "text_numbers"]
+__all__ = ["NumericView", "TableRows", "TextNumbers", "numeric_view", "text_numbers"]
 
 Floats = NDArray[np.float64]
 
 
-class Rows(Protocol):
+class TableRows(Protocol):
     """What a pass over rows needs."""
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held: ...
@@ -60,7 +60,7 @@ class EncodedKernel(Generic[Held]):
 class EncodedRows:
     """Rows in which text columns are numbers."""
 
-    rows: Rows
+    rows: TableRows
     numbers: TextNumbers
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
@@ -71,7 +71,7 @@ class EncodedRows:
 class NumericView:
     """Rows whose numeric ``columns`` are the features, in their order, with the finite range (D,) of each."""
 
-    rows: Rows
+    rows: TableRows
     columns: tuple[int, ...]
     low: Floats
     high: Floats

@@ -18,9 +18,17 @@ from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
-__all__ = ["PUTable", "Plan", "inspect", "narrowed", "pack", "packer"]
+__all__ = ["NearCopy", "PUTable", "Plan", "inspect", "narrowed", "pack", "packer"]
 
 IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
+
+
+@dataclass(frozen=True)
+class NearCopy:
+    """A column that nearly repeats feature ``of``: how far they agree, 1 being the same order of all rows."""
+
+    of: str
+    agreement: float
 
 
 @dataclass(frozen=True)
@@ -37,11 +45,12 @@ class Plan:
     source: Source
     binning: Binning
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
+    near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The features and their copies, in table order."""
-        own = {*self.features, *self.copies}
+        """The features, their copies and near copies, in table order."""
+        own = {*self.features, *self.copies, *self.near_copies}
         return tuple(name for name in self.schema.order if name in own)
 
 
@@ -63,10 +72,13 @@ class PUTable:
         return self.plan.profile.rows
 
 
-def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-frequency") -> Plan:
+def inspect(
+    engine: Engine, request: Request, own_binning: Binning = "equal-frequency", known: Plan | None = None
+) -> Plan:
     """Resolve the columns, read the table once, and raise all faults together.
 
-    ``own_binning`` is the method's: what ``auto`` means to it.
+    ``own_binning`` is the method's: what ``auto`` means to it. Rows behind a ``known`` plan of the same columns are not
+    read again.
     """
     columns = engine.columns()
     schema, faults = resolve(
@@ -75,9 +87,8 @@ def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-freq
     names = [column.name for column in columns]
     if schema.label not in names or not schema.order or len(set(names)) < len(names):
         raise DataError(faults)
-    source = engine.source(schema.numeric, schema.text, schema.label)
-    kernel = ProfileKernel(len(schema.numeric), len(schema.text))
-    profile = kernel.read(source.scan(kernel, "profile"))
+    same = known is not None and known.schema == schema
+    source, profile = (known.source, known.profile) if known and same else _profiled(engine, schema)
     states, label_faults = _labels(profile, request)
     dropped = dict(schema.skipped) | _dropped(schema, profile, request.max_categories)
     features = tuple(name for name in schema.order if name not in dropped)
@@ -99,6 +110,12 @@ def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-freq
         source,
         request.binning_or(own_binning),
     )
+
+
+def _profiled(engine: Engine, schema: Schema) -> tuple[Source, Profile]:
+    source = engine.source(schema.numeric, schema.text, schema.label)
+    kernel = ProfileKernel(len(schema.numeric), len(schema.text))
+    return source, kernel.read(source.scan(kernel, "profile"))
 
 
 def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:

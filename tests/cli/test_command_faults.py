@@ -36,7 +36,8 @@ def example(spark: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def select(source: Path, out: Path | str, *settings: str, config: str = CONF, more: tuple[str, ...] = ()) -> int:
     words = [f"source.path={source}", f"output.path={out}", "select.k=2", *settings]
-    return run(["select", "--config", config, *[part for word in words for part in ("--set", word)], *more])
+    asked = ["select", "--engine", "spark", "--config", config]
+    return run([*asked, *[part for word in words for part in ("--set", word)], *more])
 
 
 def fails(capsys: pytest.CaptureFixture[str], code: int, expected: int) -> str:

@@ -17,17 +17,19 @@ CONF = str(ROOT / "conf" / "select_features.yaml")
 
 pytestmark = pytest.mark.spark
 
+BRIEFLY = ("--set", "select.trees=10", "--set", "select.judge=false")  # where how the default chooses plays no part
+
 
 @pytest.fixture(scope="module")
 def example(spark: object, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("demo")
-    assert run(["demo", "--out", str(folder)]) == 0
+    assert run(["demo", "--engine", "spark", "--out", str(folder)]) == 0
     return folder
 
 
 def select(example: Path, out: Path, *more: str) -> int:
     table = f"source.path={example / 'table.parquet'}"
-    return run(["select", "--config", CONF, "--set", table, "--set", f"output.path={out}", *more])
+    return run(["select", "--engine", "spark", "--config", CONF, "--set", table, "--set", f"output.path={out}", *more])
 
 
 def test_demo_finds_nearly_all_relevant_features_and_leaves_a_report(example: Path) -> None:
@@ -40,15 +42,27 @@ def test_select_writes_results_and_the_second_run_is_a_no_op(
     example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
-    assert select(example, out, "--set", "select.k=5") == 0
+    assert select(example, out, "--set", "select.k=5", *BRIEFLY) == 0
     first = json.loads((out / "selection.json").read_text())
     assert len(first["names"]) == 5
     assert "config.yaml" in json.loads((out / "manifest.json").read_text())["files"]
-    assert select(example, out, "--set", "select.k=5") == 0
+    assert select(example, out, "--set", "select.k=5", *BRIEFLY) == 0
     assert "Already done" in capsys.readouterr().out
     assert json.loads((out / "selection.json").read_text()) == first
-    assert select(example, out, "--set", "select.k=6") == 2
-    assert select(example, out, "--set", "select.k=6", "--set", "output.overwrite=true") == 0
+    assert select(example, out, "--set", "select.k=6", *BRIEFLY) == 2
+    assert select(example, out, "--set", "select.k=6", *BRIEFLY, "--set", "output.overwrite=true") == 0
+
+
+def test_the_next_day_tells_what_changed(example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quick = ("--set", "select.method=semi-mim", "--set", "output.previous=latest")
+    assert select(example, tmp_path / "2026-01-01", *quick, "--set", "select.k=5") == 0
+    assert "Since" not in capsys.readouterr().out
+    assert select(example, tmp_path / "2026-01-02", *quick, "--set", "select.k=4") == 0
+    assert "Since 2026-01-01: changed within error" in capsys.readouterr().out
+    answer = json.loads((tmp_path / "2026-01-02" / "selection.json").read_text())
+    assert answer["details"]["since"]["verdict"] == "changed within error"
+    assert len(answer["details"]["since"]["went"]) == 1
+    assert "changes.html" in json.loads((tmp_path / "2026-01-02" / "manifest.json").read_text())["files"]
 
 
 def test_dry_run_prints_the_plan_and_writes_nothing(
@@ -80,16 +94,25 @@ def test_faults_have_their_exit_codes(
     assert not (tmp_path / "run" / "manifest.json").exists()
 
 
+@pytest.fixture(scope="module")
+def from_parquet(example: Path, tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
+    """The ranking of the example as it is."""
+    out = tmp_path_factory.mktemp("parquet") / "run"
+    assert select(example, out, *BRIEFLY) == 0
+    return pd.read_parquet(out / "ranking.parquet")
+
+
 @pytest.mark.parametrize("format_", ["csv", "json", "orc"])
-def test_other_formats_give_the_same_answer(spark: object, example: Path, tmp_path: Path, format_: str) -> None:
+def test_other_formats_give_the_same_answer(
+    spark: object, example: Path, from_parquet: pd.DataFrame, tmp_path: Path, format_: str
+) -> None:
     table = spark.read.parquet(str(example / "table.parquet"))  # type: ignore[attr-defined]
     table.write.format(format_).option("header", "true").save(str(tmp_path / format_))
     settings = ["--set", f"source.path={tmp_path / format_}", "--set", f"source.format={format_}"]
-    assert select(example, tmp_path / "run", *settings) == 0
-    assert select(example, tmp_path / "parquet") == 0
-    ranking = [pd.read_parquet(tmp_path / name / "ranking.parquet") for name in ("run", "parquet")]
-    assert dict(zip(ranking[0]["name"], ranking[0]["score"], strict=True)) == dict(
-        zip(ranking[1]["name"], ranking[1]["score"], strict=True)
+    assert select(example, tmp_path / "run", *settings, *BRIEFLY) == 0
+    ranking = pd.read_parquet(tmp_path / "run" / "ranking.parquet")
+    assert dict(zip(ranking["name"], ranking["score"], strict=True)) == dict(
+        zip(from_parquet["name"], from_parquet["score"], strict=True)
     )
 
 
@@ -103,7 +126,9 @@ def test_truncated_parquet_is_a_data_error(example: Path, tmp_path: Path, capsys
 def test_catalog_table(spark: object, example: Path, tmp_path: Path) -> None:
     spark.read.parquet(str(example / "table.parquet")).createOrReplaceTempView("flows")  # type: ignore[attr-defined]
     settings = ["source.table=flows", "source.path=null", f"output.path={tmp_path}"]
-    assert run(["select", "--config", CONF, *[word for setting in settings for word in ("--set", setting)]]) == 0
+    assert (
+        run(["select", "--config", CONF, *[word for setting in settings for word in ("--set", setting)], *BRIEFLY]) == 0
+    )
 
 
 def test_power_and_methods_need_no_spark(capsys: pytest.CaptureFixture[str]) -> None:

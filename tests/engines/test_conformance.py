@@ -162,7 +162,8 @@ def test_counting_all_pairs_or_step_by_step(either: Placed) -> None:
     )
     assert at_once.features == by_step.features
     what = [step["what"] for step in by_step.run["passes"]]
-    assert what[:3] == ["profile", "pack", "label x feature"]
+    read_by_tasks = by_step.run.get("reader") == "arrow"  # which packs what more than one pass needs
+    assert what[:3] == ["profile", *(["label x feature", "pack"] if read_by_tasks else ["pack", "label x feature"])]
     assert what[3].startswith(f"pairs with {by_step.names[0]} and ")  # and with features that are likely to be next
     assert all(step.startswith("pairs with ") for step in what[3:])
     assert len(what) <= 3 + len(by_step.names) - 1

@@ -86,7 +86,7 @@ def test_theta_of_pufs_is_a_number_of_its_own_and_its_report_is_drawn() -> None:
     assert found.findings.search is None
     assert isinstance(found.findings.extra["theta"], float)
     assert journey(found.findings) == found.findings
-    assert "The higher the score, the more a feature tells." in to_html(found)
+    assert "The higher the score, the more relevant the feature." in to_html(found)
 
 
 @pytest.mark.parametrize(

@@ -5,34 +5,14 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import pytest
 
-import spark_pufs
-from spark_pufs import Selection
 from spark_pufs.cli import run
 from spark_pufs.errors import ConfigError
 from spark_pufs.history.timeline import timeline
-
-SHIFTED = 3  # the day on which a column has another unit
-
-
-@lru_cache
-def selection(day: int) -> Selection:
-    rng = np.random.default_rng(day)
-    positive = rng.random(2000) < 0.2
-    table = pd.DataFrame(rng.normal(size=(2000, 4)), columns=["<b>a</b>", "b", "c", "d"])
-    table["<b>a</b>"] += 2 * positive
-    table["b"] += 1.5 * positive
-    if day >= SHIFTED:
-        table["b"] *= 1000
-    return spark_pufs.select(
-        table.assign(label=(positive & (rng.random(2000) < 0.3)).astype(int)), label="label", method="semi-mim", k=2
-    )
+from support.days import selection
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_spark_submit_writes_the_run_directory(tmp_path: Path) -> None:
 
 def run_py(path: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "run.py", "demo"],
+        [sys.executable, "run.py", "demo", "--engine", "spark"],
         cwd=ROOT,
         env={"PATH": path, **environment},
         capture_output=True,

@@ -54,7 +54,7 @@ PLAIN = [
     "spark://one:7077,two:7077",
     "http://[::1]:4040/jobs",
     "file:///home/me@here/table",
-    "Column 'token=1': tells the label of every row",
+    "Column 'token=1': determines the label of every row",
     "Column 'user.token': is constant",
     "path/to/table, seed: 7, C:\\tables\\x",
 ]
@@ -226,9 +226,7 @@ def test_wrong_values_of_secret_settings_are_not_repeated(tmp_path: Path) -> Non
         with_overrides({}, [f"source.options={{password: {SECRET}"])
     assert str(caught.value) == "Override 'source.options': its value is not YAML. Quote it."
     (tmp_path / "bad.yaml").write_text(f"source: {{options: {{password: {SECRET}\nlabel: x")
-    with pytest.raises(
-        ConfigError, match=r"is not YAML: while parsing a flow mapping .*, line 2, column 6\. Mend"
-    ) as c:
+    with pytest.raises(ConfigError, match=r"is not YAML: while parsing a flow mapping .*, line 2, column 6\. Fix") as c:
         load_config(tmp_path / "bad.yaml")
     assert SECRET not in str(c.value)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spark_pufs.findings import Findings
-from spark_pufs.findings.parts import Distribution, Level, Redundancy
+from spark_pufs.findings.parts import Distribution, Level, Redundancy, SearchTrace, TeacherSummary
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.report.sentences import asked, crowded, found, score_words, seen, short, sure, twins, warnings_of
@@ -31,6 +31,17 @@ def test_the_border_between_chosen_and_not(first: Any, second: Any, tone: str) -
     (sign,) = sure(ranked((*first, True), (*second, False)))
     assert sign.tone == tone
     assert "a, the last one chosen, and b, the first one left out" in sign.text
+
+
+@pytest.mark.parametrize(
+    "found", [{"search": SearchTrace({"a": 1.0})}, {"teacher": TeacherSummary(0.8, 0.1, True, (), 0.1)}]
+)
+def test_errors_of_one_draw_of_labels_make_no_border_clear(found: dict[str, Any]) -> None:
+    """Those of a search say how settled it is: other labels chose 5 to 7 of 8 features again where it was clear."""
+    border = ((1.0, 0.1, True), (0.5, 0.1, False))
+    signs = [sign for sign in sure(ranked(*border, findings=Findings(**found))) if "the last one chosen" in sign.text]
+    assert [sign.tone for sign in signs] == ["fair"]
+    assert signs[0].text.endswith("are apart for these labels; others may move the border: `stability` tells how far.")
 
 
 def test_the_last_one_chosen_need_not_have_the_lowest_score() -> None:
@@ -109,7 +120,10 @@ def test_the_answer_tells_cost_and_twins() -> None:
         features=tuple(replace(f, cost=2.5) for f in selection.features),
         findings=Findings.from_dict({"redundancy": {"names": ["a", "b"], "values": [[1, 0.8], [0.8, 1]]}}),
     )
-    assert found(selection)[1:] == ["Together they cost 5.", "1 pair of chosen features tells much the same."]
+    assert found(selection)[1:] == [
+        "Together they cost 5.",
+        "1 pair of chosen features carries much the same information.",
+    ]
 
 
 def level(name: str, labelled: int, unlabelled: int) -> Level:

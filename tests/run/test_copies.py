@@ -167,7 +167,7 @@ def test_doors_pass_the_option_on() -> None:
     values = {"source": {"path": "t"}, "label": {"column": "label"}, "output": {"path": "o"}}
     assert parse({**values, "select": {"copies": "all"}}).request().copies == "all"
     assert parse(values).request().copies == "one"
-    with pytest.raises(ConfigError, match="Option 'copies': must be one of one, all, got 'none'"):
+    with pytest.raises(ConfigError, match="Option 'copies': must be one of one, exact, all, got 'none'"):
         chosen(copies="none")
     found = compare(table(), label="label", methods=["semi-mim"], k=2, folds=2, repeats=1)
     assert {one.method: one.features for one in found.standings} == {"semi-mim": 2, "all": 4}

@@ -30,7 +30,7 @@ def test_a_choice_in_column_order_becomes_one_by_what_is_told_alone() -> None:
     assert found.chosen == [1, 4, 2]
     assert order == [1, 4, 2, 3, 0]
     assert say_nothing_left(found, tuple("abcde"), own) == (
-        "After 'b' nothing is left to tell: the order of the other 4 features is by their own relevance, not by what "
+        "After 'b' nothing is left to add: the order of the other 4 features is by their own relevance, not by what "
         "they add.",
     )
 
@@ -51,7 +51,7 @@ def test_nothing_is_said_where_all_that_was_chosen_scores() -> None:
 def test_one_feature_that_is_left_has_no_order() -> None:
     own = limits(2, 2)
     assert say_nothing_left(outcome([1, 0], [0, 1]), ("a", "b"), own) == (
-        "After 'a' nothing is left to tell: 'b' adds nothing.",
+        "After 'a' nothing is left to add: 'b' adds nothing.",
     )
 
 
@@ -75,7 +75,7 @@ def test_scores_of_zero_throughout_are_ordered_by_what_is_told_alone() -> None:
 
 
 def leaking(**more: object) -> Selection:
-    """``leak`` tells the label of every row; of the others ``strong`` tells more than ``weak``, ``noise`` nothing."""
+    """``leak`` determines the label; of the others ``strong`` tells more than ``weak``, ``noise`` nothing."""
     rng = np.random.default_rng(3)
     y = rng.random(1000) < 0.3
     frame = pd.DataFrame(
@@ -96,7 +96,7 @@ def test_after_a_leak_the_others_stand_by_what_they_tell(method: str, k: int | s
     found = leaking(method=method, k=k, correction="none")  # information as counted is exactly 0 after a leak
     assert [f.name for f in found.features] == ["leak", "strong", "weak", "noise"]
     assert [w for w in found.warnings if w.startswith("After")] == [
-        "After 'leak' nothing is left to tell: the order of the other 3 features is by their own relevance, not by "
+        "After 'leak' nothing is left to add: the order of the other 3 features is by their own relevance, not by "
         "what they add."
     ]
     assert found.relevance[:2] == pytest.approx([1, 0])
@@ -105,5 +105,5 @@ def test_after_a_leak_the_others_stand_by_what_they_tell(method: str, k: int | s
 def test_limits_hold_where_nothing_is_left() -> None:
     assert leaking(must=["noise"], never=["strong"], k=3).names == ["noise", "leak", "weak"]
     assert leaking(k=None, budget=3, costs={"strong": 5}).names == ["leak", "weak", "noise"]
-    assert leaking(k=1).warnings[0].startswith("Column 'leak': tells the label of every row")
+    assert leaking(k=1).warnings[0].startswith("Column 'leak': determines the label of every row")
     assert not [warning for warning in leaking(k=1).warnings if warning.startswith("After")]

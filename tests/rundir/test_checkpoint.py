@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import spark_pufs
-from spark_pufs.core.search.kept_state import State
+from spark_pufs.core.search.saved_state import State
 from spark_pufs.errors import ConfigError, DataError, PufsError
 from spark_pufs.rundir.checkpoint import CHECKPOINT, FolderKeeper
 from spark_pufs.rundir.folder import MARK, RunFolder

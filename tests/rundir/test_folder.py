@@ -44,7 +44,7 @@ def test_names_that_lead_out_are_refused(tmp_path: Path, name: str) -> None:
         shown = name.replace("\0", r"\x00").replace("\n", r"\n")
         assert str(caught.value) == (
             f"Run directory '{tmp_path}/run': '{shown}' is not the name of a file in it. "
-            "A run directory holds plain files: mend what names it, or take the link away."
+            "A run directory holds plain files only: correct the name, or remove the link."
         )
     assert sorted(path.name for path in tmp_path.rglob("*")) in ([], ["run"])
 

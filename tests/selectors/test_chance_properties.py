@@ -79,6 +79,25 @@ def test_a_random_text_column_is_not_among_the_first_two(method: str, levels: in
     assert fooled <= 2
 
 
+@pytest.mark.parametrize("levels", [10, 30])
+@pytest.mark.parametrize(
+    ("method", "quick"),
+    [
+        ("distil", {"trees": 10, "judge": False}),
+        ("soft-jmi", {"trees": 10}),
+        ("consensus", {"trees": 10, "bags": 2, "judge": False}),
+        ("auto", {"methods": ["semi-jmi", "semi-mim"], "folds": 2, "rows": 500}),
+    ],
+)
+def test_nor_where_a_teacher_or_an_average_ranks(method: str, quick: dict[str, Any], levels: int) -> None:
+    fooled = 0
+    for seed in range(3):
+        frame = table(seed, rows=1_000, labels=40, effect=1.0)
+        text = words(np.random.default_rng(100 + seed), levels, len(frame))
+        fooled += "text" in chosen(frame.assign(text=text), method, k=2, **quick).names
+    assert fooled == 0
+
+
 @pytest.mark.parametrize("levels", [2, 10, 30, 100, 1_000])
 @pytest.mark.parametrize("method", ["semi-mim", "semi-jmi", "mrmr", "cmim", "apucfs"])
 def test_random_levels_rank_no_better_than_random_numbers(method: str, levels: int) -> None:
@@ -112,8 +131,11 @@ def test_splitting_a_level_at_random_gains_nothing(method: str) -> None:
     assert cut_first <= 6
 
 
-def test_sentinels_are_told() -> None:
+@pytest.mark.parametrize("value", [-999, 999, -999_999])
+def test_sentinels_are_told_and_move_little(value: float) -> None:
     frame = table(4)
-    frame.loc[::50, "x1"] = -999.0
+    frame.loc[::50, "x1"] = float(value)
     found = select(frame, label="label", method="semi-mim", k=2)
-    assert "Column 'x1': 30 rows hold -999, far outside the rest: a code for missing? Set it to null." in found.warnings
+    told = f"Column 'x1': 30 rows hold {value:,}, far outside the rest: a code for missing? Set it to null."
+    assert told in [warning.replace("-999999", "-999,999") for warning in found.warnings]
+    assert found.names == select(table(4), label="label", method="semi-mim", k=2).names

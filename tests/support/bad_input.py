@@ -108,7 +108,7 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         "a column twice",
         3,
         select(pd.concat([table(), table()[["a"]]], axis=1)),
-        "Column 'a': stands twice in the table. Rename one of them.",
+        "Column 'a': occurs twice in the table. Rename one of them.",
     ),
     (
         "missing values refused",

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from spark_pufs.engines import local as local_engine
 from spark_pufs.engines.base import Engine
 from spark_pufs.engines.local import LocalEngine
+
+if TYPE_CHECKING:
+    from spark_pufs.spark.engine import ReaderChoice
 
 _PANDAS = {
     "tinyint": "Int8",
@@ -23,6 +30,19 @@ _PANDAS = {
     "double": "float64",
     "boolean": "boolean",
     "timestamp": "datetime64[us, UTC]",
+}
+
+
+_ARROW = {
+    "tinyint": pa.int8(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
 }
 
 
@@ -43,6 +63,18 @@ class Table:
         }
         return pd.DataFrame(series)
 
+    def parquet(self, folder: Path, parts: list[list[int]]) -> None:
+        """Two row groups for each list of row numbers in ``parts``, a file for every two lists."""
+        schema = pa.schema([(name, _arrow(type_)) for name, (type_, _) in self.columns.items()])
+        columns = [
+            pa.array(values, type_) for (_, values), type_ in zip(self.columns.values(), schema.types, strict=True)
+        ]
+        whole = pa.Table.from_arrays(columns, schema=schema)
+        for number in range(0, len(parts), 2):
+            with pq.ParquetWriter(folder / f"part {number}.parquet", schema) as file:
+                for part in parts[number : number + 2]:
+                    file.write_table(whole.take(pa.array(part, pa.int64())), row_group_size=max(1, len(part) // 2))
+
     def spark(self, session: Any, parts: list[list[int]]) -> Any:
         """A DataFrame with one partition for each list of row numbers in ``parts``."""
         from pyspark.sql import types as T
@@ -51,6 +83,12 @@ class Table:
         pieces = [session.sparkContext.parallelize([self.rows[i] for i in part], 1) for part in parts]
         # persisted, or every pass would bring the rows from Python again
         return session.createDataFrame(session.sparkContext.union(pieces), T.StructType(fields)).persist()
+
+
+def _arrow(type_: str) -> pa.DataType:
+    if type_.startswith("decimal"):
+        return pa.decimal128(*map(int, type_.removeprefix("decimal(").removesuffix(")").split(",")))
+    return _ARROW[type_]
 
 
 def _even(rows: int, parts: int) -> list[list[int]]:
@@ -81,14 +119,20 @@ PARTS: dict[str, Callable[[int], list[list[int]]]] = {
 }
 WHOLE = local_engine.SLICE  # one slice holds all rows of these tables
 SINGLE = pytest.param("spark one row per partition", marks=pytest.mark.spark)
+FILES: dict[str, tuple[ReaderChoice, Callable[[int], list[list[int]]]]] = {
+    "files read by tasks": ("arrow", _shuffled),
+    "files read by spark": ("spark", _shuffled),
+    "skewed and empty files read by tasks": ("arrow", _skewed),
+}
 PLACES = [
     "local",
     "local shuffled",
     "local small slices",
     *(pytest.param(p, marks=pytest.mark.spark) for p in PARTS if p != SINGLE.values[0]),
     SINGLE,
+    *(pytest.param(p, marks=pytest.mark.spark) for p in FILES),
 ]
-ENGINES = ["local", pytest.param("spark 2 partitions", marks=pytest.mark.spark)]
+ENGINES = ["local", *(pytest.param(p, marks=pytest.mark.spark) for p in ("spark 2 partitions", "files read by tasks"))]
 
 Placed = Callable[[Table], Engine]
 
@@ -99,8 +143,25 @@ def engine_at(place: str, request: pytest.FixtureRequest, monkeypatch: pytest.Mo
 
         session = request.getfixturevalue("spark")
         return lambda table: SparkEngine(table.spark(session, PARTS[place](len(table.rows))))
+    if place in FILES:
+        return _on_files(place, request)
     if place == "local shuffled":
         return lambda table: LocalEngine(table.pandas().sample(frac=1, random_state=5))
     if place == "local small slices":
         monkeypatch.setattr(local_engine, "SLICE", 7)
     return lambda table: LocalEngine(table.pandas())
+
+
+def _on_files(place: str, request: pytest.FixtureRequest) -> Placed:
+    from spark_pufs.spark.engine import SparkEngine
+
+    session, folder, numbers = request.getfixturevalue("spark"), request.getfixturevalue("tmp_path"), count()
+    reader, parts = FILES[place]
+
+    def placed(table: Table) -> Engine:
+        path = folder / f"table {next(numbers)}"
+        path.mkdir()
+        table.parquet(path, parts(len(table.rows)))
+        return SparkEngine(session.read.parquet(str(path)), reader=reader)
+
+    return placed

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import rankdata
 
 from spark_pufs.core.baselines.q_network import QNetwork
 from spark_pufs.core.baselines.scored import Bools, Floats, Labels, Scored
 from spark_pufs.core.baselines.small_forest import forest_share
 from spark_pufs.types import LABELLED_POSITIVE
 
-__all__ = ["HeldOut", "Walker", "auc", "es_mcrfs"]
+__all__ = ["HeldOutRows", "Walker", "auc", "es_mcrfs"]
 
 BATCH = 8
 HIDDEN = 64
@@ -46,7 +45,7 @@ def es_mcrfs(
     of them come first, plus 1, as Uchikoshi & Akimoto chose; "policy" leaves it at what was learnt. Accuracy, the
     published reward, hardly moves where few rows are labelled; ``reward`` "auc" does.
     """
-    judge = HeldOut(X, label == LABELLED_POSITIVE, trees, reward, rng)
+    judge = HeldOutRows(X, label == LABELLED_POSITIVE, trees, reward, rng)
     walker = Walker(X.shape[1], explore, rng)
     last = np.zeros(X.shape[1], bool)
     while walker.steps < steps:
@@ -57,7 +56,7 @@ def es_mcrfs(
     return Scored(walker.advantage() + last)
 
 
-class HeldOut:
+class HeldOutRows:
     """Scores a mask: a random forest learns the label on three quarters of the rows and is judged on the rest."""
 
     def __init__(self, X: Floats, y: Bools, trees: int, reward: str, rng: np.random.Generator) -> None:
@@ -80,6 +79,8 @@ class HeldOut:
 
 def auc(score: Floats, y: Bools) -> float:
     """The share of pairs in the right order; 1/2 if there is no pair."""
+    from scipy.stats import rankdata
+
     ones = int(y.sum())
     pairs = ones * (len(y) - ones)
     if not pairs:

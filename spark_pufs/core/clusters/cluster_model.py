@@ -43,7 +43,8 @@ class ClusterModel:
         """Rows (n, d) in the order of ``names`` from a batch of the ``numeric`` columns and those of ``text``."""
         columns = dict(zip(self.numeric, batch.numeric.T, strict=True))
         columns |= {name: own.of(text) for (name, own), text in zip(self.text.items(), batch.text, strict=True)}
-        return np.column_stack([columns[name] for name in self.names])
+        # By rows, whatever the batch: a product of matrices in another layout may round otherwise.
+        return np.ascontiguousarray(np.column_stack([columns[name] for name in self.names]))
 
     def clusters(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         """The cluster (n,) of rows X (n, d) in the units of the table."""

@@ -27,10 +27,15 @@ def witness_of(batch: RawBatch) -> NDArray[np.uint64]:
     """
     width = batch.numeric.shape[1]
     salt = mix(np.arange(width + len(batch.text) + 1, dtype=np.uint64)) | np.uint64(1)
-    total = np.ascontiguousarray(batch.numeric).view(np.uint64) @ salt[:width]
+    total = _one_piece(batch.numeric).view(np.uint64) @ salt[:width]
     for text, mark in zip([*batch.text, batch.label], salt[width:], strict=True):
         total = total + (text_hashes([*text.values, "\0null"]) * mark)[text.codes]
     return np.array([mix(total).sum(dtype=np.uint64), batch.rows], np.uint64)
+
+
+def _one_piece(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values (n, D) by rows or by columns, whichever they are in already."""
+    return values if values.flags.f_contiguous else np.ascontiguousarray(values)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ SAMPLE_ROWS, LEAST_ROWS, SAMPLE_CELLS = 8192, 1024, 1 << 20  # rows of the sampl
 _NONE = np.uint64(2**64 - 1)
 _SLOT = np.uint64(4095)
 _SLICE = 1024
+NULL = "\0null"  # whose hash stands for a missing text
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,19 @@ class Extremes:
 
 @dataclass(frozen=True)
 class SmallestRows:
-    """Different rows (U, D), the ``most`` with the smallest ``hash`` (U,), and how often each occurs."""
+    """Different rows (U, D), with hashes of their texts (U, T), the ``most`` with the smallest ``hash`` (U,), and how
+    often each occurs."""
 
     hash: NDArray[np.uint64]
     rows: NDArray[np.float64]
+    texts: NDArray[np.uint64]
     count: NDArray[np.int64]
     most: int
 
     @classmethod
-    def none(cls, columns: int, most: int) -> SmallestRows:
-        return cls(np.zeros(0, np.uint64), np.zeros((0, columns)), np.zeros(0, np.int64), most)
+    def none(cls, columns: int, texts: int, most: int) -> SmallestRows:
+        rows = np.zeros((0, columns)), np.zeros((0, texts), np.uint64)
+        return cls(np.zeros(0, np.uint64), *rows, np.zeros(0, np.int64), most)
 
     def merge(self, other: SmallestRows) -> SmallestRows:
         if not len(other.hash):
@@ -79,8 +83,9 @@ class SmallestRows:
         hashes, first, place = np.unique(both, return_index=True, return_inverse=True)
         count = np.zeros(len(hashes), np.int64)
         np.add.at(count, place, np.concatenate([self.count, other.count]))
-        rows, most = np.concatenate([self.rows, other.rows]), self.most
-        return SmallestRows(hashes[:most], rows[first[:most]], count[:most], most)
+        most, kept = self.most, first[: self.most]
+        rows, texts = np.concatenate([self.rows, other.rows]), np.concatenate([self.texts, other.texts])
+        return SmallestRows(hashes[:most], rows[kept], texts[kept], count[:most], most)
 
     def weight(self, total: int) -> NDArray[np.float64]:
         """Rows (U,) of the table that each stands for; of ``total`` rows."""
@@ -148,6 +153,7 @@ class Profile:
     checksums: NDArray[np.uint64]  # (2, numeric columns)
     text_checksums: NDArray[np.uint64]  # (2, text columns)
     sample: NDArray[np.float64]  # (rows of the sample, numeric columns)
+    text_sample: NDArray[np.uint64]  # (rows of the sample, text columns), hashes of the texts
     sample_weight: NDArray[np.float64]
 
     @property
@@ -169,6 +175,7 @@ class Profile:
             lowest=self.lowest.of(columns),
             highest=self.highest.of(columns),
             sample=self.sample[:, columns],
+            text_sample=self.text_sample[:, text],
             text_nulls=self.text_nulls[text],
             text_counts=[self.text_counts[i] for i in text],
         )
@@ -183,7 +190,7 @@ class ProfileKernel:
 
     @property
     def sample_rows(self) -> int:
-        return min(SAMPLE_ROWS, max(LEAST_ROWS, SAMPLE_CELLS // max(self.numeric, 1)))
+        return min(SAMPLE_ROWS, max(LEAST_ROWS, SAMPLE_CELLS // max(self.numeric, self.text, 1)))
 
     def start(self) -> ProfileState:
         n = self.numeric
@@ -204,7 +211,7 @@ class ProfileKernel:
             hash=np.zeros(1, np.uint64),
             checksums=np.zeros((2, n), np.uint64),
             text_checksums=np.zeros((2, self.text), np.uint64),
-            sample=SmallestRows.none(n, self.sample_rows),
+            sample=SmallestRows.none(n, self.text, self.sample_rows),
         )
 
     def add(self, state: ProfileState, batch: RawBatch) -> ProfileState:
@@ -219,7 +226,7 @@ class ProfileKernel:
             known, nan = finite, np.isnan(X)
         fractions = np.floor(X) != X
         hashes = mix(X.view(np.uint64))
-        words = [(text_hashes([*text.values, "\0null"]), text.codes) for text in (*batch.text, batch.label)]
+        words = [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
         rows = _row_hashes(hashes, words)
         texts = np.array([codes_of[codes] for codes_of, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
         return ProfileState(
@@ -238,7 +245,7 @@ class ProfileKernel:
             hash=np.array([rows.sum(dtype=np.uint64)], np.uint64),
             checksums=_checksums(rows, hashes),
             text_checksums=_checksums(rows, texts.T),
-            sample=_sampled(rows, X, state.sample),
+            sample=_sampled(rows, X, texts.T, state.sample),
         )
 
     def read(self, state: ProfileState) -> Profile:
@@ -263,6 +270,7 @@ class ProfileKernel:
             checksums=state.checksums,
             text_checksums=state.text_checksums,
             sample=state.sample.rows,
+            text_sample=state.sample.texts,
             sample_weight=state.sample.weight(state.rows),
         )
 
@@ -300,14 +308,17 @@ def _extremes(X: NDArray[np.float64], sign: float, finite: NDArray[np.bool_] | N
     return found
 
 
-def _sampled(hashes: NDArray[np.uint64], X: NDArray[np.float64], kept: SmallestRows) -> SmallestRows:
-    """Rows of X (n, D) that the sample ``kept`` has room for."""
+def _sampled(
+    hashes: NDArray[np.uint64], X: NDArray[np.float64], texts: NDArray[np.uint64], kept: SmallestRows
+) -> SmallestRows:
+    """Rows of X (n, D) and of the texts' hashes (n, T) that the sample ``kept`` has room for."""
     most = kept.most
-    if not X.shape[1]:
-        return SmallestRows.none(0, most)
     rows = np.arange(len(hashes)) if len(kept.hash) < most else np.flatnonzero(hashes <= kept.hash[-1])
     smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
-    return SmallestRows(smallest[:most], X[rows[first[:most]]], count[:most], most)
+    picked = rows[first[:most]]
+    return SmallestRows(
+        smallest[:most], np.ascontiguousarray(X[picked]), np.ascontiguousarray(texts[picked]), count[:most], most
+    )
 
 
 def _sketch(

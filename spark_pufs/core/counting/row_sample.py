@@ -173,7 +173,8 @@ class SampleKernel:
         """The state with rows X (n, D), of which few are kept."""
         limit = np.where(labels == LABELLED_POSITIVE, np.uint64(self.labelled), np.uint64(self.threshold))
         keep = (hashes <= limit) | np.isin(hashes, self.heavy)
-        return state.merge(SampledRows(hashes[keep], X[keep], labels[keep], np.ones(int(keep.sum()), np.int64)))
+        rows = np.ascontiguousarray(X[keep])  # what is computed from a sample must not hang on the layout of batches
+        return state.merge(SampledRows(hashes[keep], rows, labels[keep], np.ones(int(keep.sum()), np.int64)))
 
 
 @dataclass(frozen=True)

@@ -194,7 +194,7 @@ def placement_variance(above: Floats, below: Floats) -> float:
 
 
 def _stratified(flag: NDArray[np.bool_], folds: int, rng: np.random.Generator) -> Ints:
-    """The fold (N,) of every row: labelled and unlabelled rows dealt out evenly, each kind in random order."""
+    """The fold (N,) of every row: labelled and unlabelled rows distributed evenly, each kind in random order."""
     fold = np.empty(len(flag), np.int64)
     for kind in (flag, ~flag):
         fold[kind] = rng.permutation(np.arange(kind.sum()) % folds)
@@ -255,7 +255,5 @@ def _warnings(rho: float, separation: float, floor: float) -> tuple[str, ...]:
         seen = "" if np.isnan(separation) else f" (AUC {separation:.2f}, 1 is needed)"
         return (f"the classifier does not part the classes{seen}: rho {rho:.3f} is rather too small; give it yourself",)
     if rho < 0.95 * floor:
-        return (
-            f"rho {rho:.3f} is too small: the AUC of labelled against unlabelled rows asks for {floor:.3f} or more",
-        )
+        return (f"rho {rho:.3f} is too small: the AUC of labelled against unlabelled rows implies {floor:.3f} or more",)
     return ()

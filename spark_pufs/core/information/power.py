@@ -16,7 +16,6 @@ from typing import Any, Final, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
-from scipy.stats import chi2, ncx2
 
 from spark_pufs.core.information.surrogate import (
     Labels,
@@ -133,6 +132,8 @@ def g_power(
     >>> g_power([0.0, 0.01], 500, alpha=0.1).round(3).tolist()
     [0.1, 0.935]
     """
+    from scipy.stats import chi2, ncx2
+
     critical = float(chi2.isf(alpha, df))
     shift = 2.0 * kappa * np.asarray(n, float) * np.asarray(effect, float)
     # Far beyond the critical value the power is 1 to the last bit (Birge 2001, lower tail of ncx2).
@@ -332,7 +333,7 @@ def _check(
     most = _entropy(prior)
     tests = {
         # I(X;Y) cannot exceed the entropy of the class.
-        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats; a class holds no more."): (
+        ("effect", effect, f"lie in (0, {most:.3g}]", "Give it in nats, at most the entropy."): (
             0 < effect <= most * (1 + 1e-9)
         ),
         ("effect", effect, f"be at least {LEAST_EFFECT:g}", "No table shows less."): not 0 < effect < LEAST_EFFECT,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.budget import Budget, fill, repair_within
-from spark_pufs.core.search.kept_state import state_array, whole_number
+from spark_pufs.core.search.saved_state import state_array, whole_number
 
 __all__ = ["PaperSearch"]
 

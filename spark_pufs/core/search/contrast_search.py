@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from spark_pufs.core.search.budget import Budget, fill, race
-from spark_pufs.core.search.kept_state import state_array, whole_number
 from spark_pufs.core.search.mask_regression import Contrast, Effects, combine, information
+from spark_pufs.core.search.saved_state import state_array, whole_number
 
 __all__ = ["ContrastSearch", "ContrastSettings"]
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 __all__ = ["Contrast", "Effects", "combine", "information", "normal_scores"]
 
@@ -32,6 +31,8 @@ def normal_scores(values: Floats) -> Floats:
     >>> normal_scores(np.array([0.1, 0.9, 0.5])).round(2)
     array([-0.97,  0.97,  0.  ])
     """
+    from scipy.stats import rankdata  # half a second to import, for methods that rank
+
     ranks = rankdata(values)
     out: Floats = ndtri((ranks - 0.5) / len(values))
     return out

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from spark_pufs.core.counting.bins import code_numeric
 from spark_pufs.types import Bins, Layout
@@ -130,7 +130,7 @@ def _normal_scores(rows: NDArray[np.int64]) -> Floats:
     """The normal score of each interval's middle rank."""
     total = max(int(rows.sum()), 1)
     middle = (np.cumsum(rows) - rows / 2) / total
-    found: Floats = norm.ppf(np.clip(middle, 0.5 / total, 1 - 0.5 / total))
+    found: Floats = ndtri(np.clip(middle, 0.5 / total, 1 - 0.5 / total))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Folds by the content of a row: any row has one, equal rows share one, rows of a lesson are dealt out evenly."""
+"""Folds by the content of a row: any row has one, equal rows share one, rows of a lesson are distributed evenly."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class HashedFolds:
     def lesson_fold(self, codes: Codes, labelled: Bools) -> NDArray[np.uint8]:
         """The fold (n,) of the rows that the borders were made from.
 
-        Where so few rows differ that a fold would be another table, equal rows are dealt out one by one.
+        Where so few rows differ that a fold would be another table, equal rows are distributed one by one.
         """
         hashes = code_hashes(codes, self.seed)
         found = self._between(hashes, labelled)

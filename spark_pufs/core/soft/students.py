@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from spark_pufs.core.counting.counts import level_sums, one_hot
 from spark_pufs.core.soft.boosting import boosting_importance
@@ -79,6 +78,8 @@ def _share(values: Floats) -> Floats:
 
 def ranks(scores: Floats) -> Floats:
     """Each feature's rank in every view (S, D), from 1 for the best towards 0."""
+    from scipy.stats import rankdata
+
     found: Floats = rankdata(scores, axis=1) / scores.shape[1]
     return found
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from spark_pufs.core.counting.counts import level_sums
 from spark_pufs.core.evidence.label_rate import delong
@@ -208,7 +208,7 @@ def placed(values: Floats, ladder: Floats) -> Floats:
     """
     low, high = (np.searchsorted(ladder, values, side=side) for side in ("left", "right"))
     share = np.clip((low + high) / 2, 0.5, len(ladder) - 0.5) / len(ladder)
-    found: Floats = norm.ppf(share)
+    found: Floats = ndtri(share)
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from spark_pufs.core.counting.counts import one_hot
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
@@ -91,6 +90,8 @@ def _gain(block: NDArray[np.float64], left: Floats) -> float:
 
 def _distance_from_half(codes: Codes, labelled: Bools) -> Floats:
     """How far the AUC of each column lies from one half; the levels of a text stand in the order of their rows."""
+    from scipy.stats import rankdata
+
     few, many = int(labelled.sum()), int((~labelled).sum())
     ranks = rankdata(codes, axis=1)[:, labelled].sum(axis=1)
     auc = (ranks - few * (few + 1) / 2) / (few * many)

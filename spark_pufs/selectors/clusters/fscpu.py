@@ -33,15 +33,15 @@ from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.contrast_search import ContrastSearch
-from spark_pufs.core.search.kept_state import State, state_array, whole_number
 from spark_pufs.core.search.mask_regression import normal_scores
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
 from spark_pufs.masking.texts import gist
 from spark_pufs.selectors.base import Method, Outcome, Task
-from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, widened
+from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, some_column_tells, widened
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
 from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
 from spark_pufs.table.numbers import text_numbers
@@ -102,10 +102,10 @@ def _run(with_information: bool) -> Callable[[Task], Outcome]:
         alone = information_alone(task, options.correction)
         kept = screen(alone, limits.must, limits.never, options.screen, mask_budget(task).count)
         if kept is None:
-            return _searched(task, with_information, alone)
+            return _advised(_searched(task, with_information, alone), task)
         part = screened(task, kept)
         try:
-            outcome = _searched(part, with_information, alone[kept])
+            outcome = _advised(_searched(part, with_information, alone[kept]), task)
         finally:
             part.table.blocks.release()
         return widened(outcome, kept, task, alone)
@@ -213,7 +213,7 @@ def _kept_clusters(state: State, components: int) -> list[Cluster]:
     """The clusters of a good mask of the first generation."""
     first = state["first"]
     if not isinstance(first, list) or len(first) != components:
-        raise ValueError(f"'first' is no list of {components} clusters")
+        raise ValueError(f"'first' is not a list of {components} clusters")
     found = [Cluster(whole_number(one, "rows"), whole_number(one, "labelled")) for one in first]
     if any(cluster.labelled > cluster.rows for cluster in found):
         raise ValueError("more labelled rows than rows in a cluster")
@@ -338,21 +338,25 @@ def _outcome(
     )
     findings = Findings(check=check, check_before=before, clustering=clustering, search=trace)
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
-    warnings = _warnings(unsettled, check.verdict)
-    return Outcome(chosen, scores, errors, notes=notes, warnings=warnings, findings=findings)
+    return Outcome(chosen, scores, errors, notes=notes, warnings=_open(unsettled), findings=findings)
 
 
-def _warnings(unsettled: float, verdict: str) -> tuple[str, ...]:
-    """What to know before relying on the answer."""
-    found = []
-    if unsettled > 0.2:
-        found.append(f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear.")
-    if verdict == "does not hold":
-        found.append(
-            "The chosen columns' clusters gather the labelled rows hardly more than chance would: use method semi-jmi "
-            "or auto, which do not rest on clusters."
-        )
-    return tuple(found)
+def _open(unsettled: float) -> tuple[str, ...]:
+    told = f"{unsettled:.0%} of the features are not settled: the search ended before the answer was clear."
+    return (told,) if unsettled > 0.2 else ()
+
+
+def _advised(outcome: Outcome, task: Task) -> Outcome:
+    """What to do where clusters do not hold: other methods help where there is something to be found."""
+    check = outcome.findings.check
+    if check is None or check.verdict != "does not hold":
+        return outcome
+    told = "The chosen columns' clusters gather the labelled rows hardly more than chance would"
+    if some_column_tells(task):
+        advice = f"{told}: use method semi-jmi or auto, which do not rest on clusters."
+    else:
+        advice = f"{told}, and no column alone tells more of the label than noise does: label more rows."
+    return replace(outcome, warnings=(*outcome.warnings, advice))
 
 
 _ASSUMES = "positives gather in clusters once the right columns are looked at; labels depend on the class alone (SCAR)"
@@ -376,7 +380,7 @@ METHODS = (
         "The same search, with the columns' joint information about the label weighed in",
         _ASSUMES,
         "as fscpu, and one pass more to count pairs",
-        "as fscpu, where single columns tell something too",
+        "as fscpu, where single columns are informative too",
         _run(with_information=True),
         FscpuOptions,
         numeric_only=True,

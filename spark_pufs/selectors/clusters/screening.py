@@ -1,4 +1,4 @@
-"""A search over thousands of features takes up those that tell most alone: no mask would hold two that matter.
+"""A search over thousands of features takes those of highest individual relevance: no mask would hold two that matter.
 
 With D features and masks of k, a feature is in k / D of the masks: at 3,000 features and k = 25 once in a hundred and
 twenty. What is searched is then also all that the sample has to hold and that its pass has to read.
@@ -10,14 +10,16 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from spark_pufs.core.information.chance import MEASURES
+from spark_pufs.core.information.chance import MEASURES, chance_of_class
+from spark_pufs.core.information.mutual_information import class_given_feature
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.selectors.base import Outcome, Task
 from spark_pufs.selectors.task import task_of
 from spark_pufs.table.pu_table import narrowed
 
-__all__ = ["information_alone", "screen", "screened", "widened"]
+__all__ = ["information_alone", "screen", "screened", "some_column_tells", "widened"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -29,6 +31,13 @@ def information_alone(task: Task, correction: str) -> Floats:
     """What each feature (D,) tells of the label by itself."""
     measure = MEASURES[correction]
     return measure.alone(apply_surrogate(task.counter.labels(), "y0"), task.table.layout)[0]
+
+
+def some_column_tells(task: Task) -> bool:
+    """Whether some column alone tells more of the label than the best of as many columns of noise, at level 5 %."""
+    counts, layout = apply_surrogate(task.counter.labels(), "y0")[:, None, :], task.table.layout
+    deviates = chance_of_class(counts, layout).deviates(class_given_feature(counts, layout)[0])
+    return bool(deviates.max() > -ndtri(0.05 / layout.features))
 
 
 def screen(information: Floats, must: tuple[int, ...], never: NDArray[np.bool_], most: int, chosen: int) -> Ints | None:
@@ -60,10 +69,10 @@ def widened(outcome: Outcome, kept: Ints, task: Task, information: Floats) -> Ou
     told = information - min(float(information.min()), 0.0)
     scores[out] = outcome.scores.min() - 1 + told[out] / max(float(told.max()), 1e-300)
     notes = {int(kept[i]): note for i, note in outcome.notes.items()}
-    notes |= {int(i): "not searched: tells less alone" for i in np.flatnonzero(out)}
+    notes |= {int(i): "not searched: low individual relevance" for i in np.flatnonzero(out)}
     warning = (
-        f"The search took up the {len(kept):,} features that tell most alone, of {len(information):,}: one that tells "
-        f"something only together with others may be missed. Set screen to search more."
+        f"Searched the {len(kept):,} features of highest individual relevance, of {len(information):,}: one that is "
+        f"relevant only together with others may be missed. Set screen to search more."
     )
     clustering = outcome.findings.clustering
     return replace(

@@ -1,8 +1,8 @@
 """The automatic choice: what several methods say together, with evidence from the labels alone.
 
 Candidates are compared by cross-validation on a bounded sample, by the difference of held-out PU-AUC in the same folds,
-beside all features and beside chance: the flagship on labels dealt out anew. Few labels are held out, so that a winner
-is mostly luck: methods that are within one standard error of the best are averaged. FSCPU, if asked for, is heard where
+beside all features and beside chance: the flagship on redrawn labels. Few labels are held out, so that a winner is
+mostly luck: methods that are within one standard error of the best are averaged. FSCPU, if asked for, is included where
 the cluster assumption holds in every fold or where it is clearly the best. With too few labels to hold any out the
 flagship is run alone.
 """
@@ -198,7 +198,7 @@ def _sized(task: Task, chosen: Method) -> tuple[Task, SizeCurve | None, tuple[st
 
 @contextmanager
 def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
-    """The task of another method; rows that had to be packed for it are let go after it."""
+    """The task of another method; rows that had to be packed for it are released after it."""
     own = _task_of(task, chosen)
     try:
         yield own

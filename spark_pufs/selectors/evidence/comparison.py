@@ -51,7 +51,7 @@ class Candidate:
 
     method: str
     options: Mapping[str, Any] = field(default_factory=dict)
-    redrawn: bool = False  # on labels dealt out anew: what chance gives
+    redrawn: bool = False  # on labels redrawn at random: what chance gives
 
     @property
     def name(self) -> str:

@@ -218,7 +218,7 @@ def _split(shared: TrialRows, unit: Trial) -> tuple[Ints, Ints]:
 
 
 def _redrawn(label: NDArray[np.uint8], *parts: Ints, seed: int) -> NDArray[np.uint8]:
-    """Labels dealt out anew among the rows of each part: what a method finds in them is chance."""
+    """Labels redrawn at random among the rows of each part: what a method finds in them is chance."""
     rng, found = np.random.default_rng([seed, 7]), label.copy()
     for rows in parts:
         found[rows] = rng.permutation(label[rows])

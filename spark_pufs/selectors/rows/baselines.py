@@ -133,7 +133,7 @@ METHODS = (
     Method(
         "sselect",
         "smoothness over neighbouring rows, and agreement of the feature's two halves with the classes",
-        "classes are clusters; a single threshold at the mean tells them apart",
+        "classes are clusters; a single threshold at the mean separates them",
         f"{ONE_TASK}; neighbours of rows",
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(sselect)),
@@ -165,7 +165,7 @@ METHODS = (
         "weights of a robust regression on the classes with joint l2,1 norms",
         "classes are separated by a plane; plausible negatives are negatives",
         f"{ONE_TASK}; a features x features solve at each of up to 100 steps",
-        "a linear baseline that bears mislabelled rows; from the PUFS paper's comparison",
+        "a linear baseline that tolerates mislabelled rows; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(rfs)),
         RfsOptions,
         numeric_only=True,
@@ -223,7 +223,7 @@ METHODS = (
     Method(
         "fw-semifs",
         "forward search by a 3-nearest-neighbour classifier that labels more rows as it goes",
-        "plausible negatives are negatives; nearness in the chosen features tells the class",
+        "plausible negatives are negatives; nearness in the chosen features predicts the class",
         f"{ONE_TASK}; distances between labelled and all rows for every candidate at every step",
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(fw_semifs, forward=True)),

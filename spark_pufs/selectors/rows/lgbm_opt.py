@@ -95,7 +95,7 @@ def _outcome(task: Task, search: PaperSearch | ContrastSearch, rows: Rows) -> Ou
 METHODS = (
     Method(
         "lgbm-opt",
-        "Search for the columns on which boosted trees tell labelled rows best (LightGBM)",
+        "Search for the columns on which boosted trees predict labelled rows best (LightGBM)",
         "unlabelled rows may count as negative",
         "480 fits of 100 trees to a bounded sample, as parallel work",
         "a baseline from a library; features that matter to boosted trees together",

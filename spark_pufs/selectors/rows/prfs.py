@@ -56,9 +56,9 @@ METHODS = (
     Method(
         "prfs",
         "AUC of each feature, labelled rows against all others, in the better direction",
-        "labels depend on the class alone (SCAR); a feature tells by being high or by being low",
+        "labels depend on the class alone (SCAR); a relevant feature is higher or lower for positives",
         "two passes over the rows",
-        "a quick ranking without bins, with a standard error; misses what only tells in the middle or at both ends",
+        "a quick ranking without bins, with a standard error; misses what matters in the middle or at both ends",
         _run,
         PrfsOptions,
         numeric_only=True,

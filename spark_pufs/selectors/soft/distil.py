@@ -116,7 +116,7 @@ def teacher_summary(teaching: Teaching, lesson: Lesson) -> TeacherSummary:
 METHODS = (
     Method(
         "distil",
-        "A cross-fitted teacher scores every row; three views rank the columns by what tells its scores and the label",
+        "A cross-fitted teacher scores every row; three views rank columns by how well they predict its scores",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then seconds of work on it",
         "the default: few labels, any types; outliers, sentinels and noise columns do not fool it",

@@ -122,12 +122,12 @@ def draw_lesson(task: Task, rows: int) -> Lesson:
 
 
 def teach(task: Task, lesson: Lesson, folds: int, trees: int) -> Teaching:
-    """The teacher's word on every row of the lesson, a fold to a task."""
+    """The teacher's scores of every row of the lesson, a fold to a task."""
     return _teaching(lesson, _fitted(task, lesson, folds, trees, keep=False))
 
 
 def teacher_of(task: Task, lesson: Lesson, folds: int, trees: int) -> tuple[Teaching, TaughtTeacher]:
-    """The teacher's word on the lesson, and the teacher itself, to grade other rows."""
+    """The teacher's scores on the lesson, and the teacher itself, to grade other rows."""
     found = _fitted(task, lesson, folds, trees, keep=True)
     teaching = _teaching(lesson, found)
     models = tuple(one.models for one in found)

@@ -215,7 +215,7 @@ def _present(dataset: DataFrame, names: list[str]) -> None:
 def _sliceable(dataset: DataFrame, chosen: list[str], vector: str, output: str) -> None:
     if not chosen:
         raise DataError(
-            Fault("Selection", "no feature was selected", "An empty vector serves nobody: ask for k features.")
+            Fault("Selection", "no feature was selected", "An empty vector is of no use: ask for k features.")
         )
     if output in dataset.columns:
         raise DataError(Fault(f"Column '{output}'", "exists already", "Name another outputCol."))

@@ -123,7 +123,10 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     missing: Param[str] = Param(Params._dummy(), "missing", "value or error.", TypeConverters.toString)
     copies: Param[str] = Param(
-        Params._dummy(), "copies", "of equal columns, choose from one or from all.", TypeConverters.toString
+        Params._dummy(),
+        "copies",
+        "choose from one of copies, of exact ones, or from all.",
+        TypeConverters.toString,
     )
     pairMemoryMb: Param[int] = Param(  # noqa: N815
         Params._dummy(), "pairMemoryMb", "memory for counting all pairs in one pass.", TypeConverters.toInt

@@ -10,7 +10,7 @@ from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
-from spark_pufs.spark.scan import is_connect
+from spark_pufs.spark.own_session import is_connect
 from spark_pufs.values import Strange, path_text, shown
 
 if TYPE_CHECKING:

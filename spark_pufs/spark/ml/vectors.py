@@ -46,7 +46,7 @@ def _attributes(frame: DataFrame, vector: str, width: int) -> list[Attribute]:
     """What the metadata of a vector column tell of each of its elements, found to be what Spark writes there."""
     told = frame.schema[vector].metadata.get(ML_ATTR, {})
     if isinstance(told, Mapping) and told.get("num_attrs", width) != width:
-        found = f"its metadata tell of {shown(told['num_attrs'])} features, its vectors hold {width}"
+        found = f"its metadata describe {shown(told['num_attrs'])} features, its vectors hold {width}"
         raise DataError(Fault(f"Column '{vector}'", found, _BUILD))
     try:
         known = dict(_told(told, width))
@@ -95,6 +95,8 @@ def _width(frame: DataFrame, vector: str) -> int:
 
 class VectorEngine(SparkEngine):
     """The elements of a vector column as features, without taking the vectors apart where all are read."""
+
+    in_columns = False
 
     def __init__(self, frame: DataFrame, vector: str, names: Sequence[str], label: str) -> None:
         array = vector_to_array(F.col(quoted(vector)))

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.api import select
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.studies.real_tables.hardening import HARDENINGS, PLAIN, Given, given_to_selectors
 from spark_pufs.studies.real_tables.peers import PEERS, YARDSTICKS, not_installed, peer_choice
@@ -58,7 +58,7 @@ def judge(folder: str, data: str, table: str, split: int, hardening: str, method
     """One method on one split of a table: select from the training part, train on its choice, ask the truth."""
     given = _given(folder, data, table, split, hardening)
     began = time.process_time()
-    with threadpool_limits(1):  # workers are as many as there are cores already
+    with undisturbed():  # workers are as many as there are cores already
         names, warned = _choice(given, method, load_table(table, folder, data).asked.k, split)
     seconds = time.process_time() - began
     added = hardening if not set(names) <= set(load_table(table, folder, data).X) else PLAIN

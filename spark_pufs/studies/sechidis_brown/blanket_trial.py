@@ -87,7 +87,7 @@ class Remembering(Counter):
 
 
 @dataclass(frozen=True)
-class Setting:
+class TrialSetting:
     """One scenario: its sample, a draw of labels, and the methods that are given the draw, by name."""
 
     scenario: Scenario
@@ -119,7 +119,7 @@ def run_unit(network: Network, unit: Unit, protocol: BlanketProtocol) -> Iterato
 
 
 def _blankets(
-    setting: Setting, number: int, unit: Unit, protocol: BlanketProtocol
+    setting: TrialSetting, number: int, unit: Unit, protocol: BlanketProtocol
 ) -> Iterator[tuple[str, collections.Counter[frozenset[str]], int]]:
     """For each method, how often each blanket was found, and how often memory stopped one."""
     votes: dict[str, collections.Counter[frozenset[str]]] = collections.defaultdict(collections.Counter)
@@ -136,21 +136,21 @@ def _blankets(
         yield method, count, stopped[method]
 
 
-def _settings(network: Network, unit: Unit, protocol: BlanketProtocol, prior: float) -> Iterator[Setting]:
+def _settings(network: Network, unit: Unit, protocol: BlanketProtocol, prior: float) -> Iterator[TrialSetting]:
     rows = sample(network, unit.rows, _random(protocol, unit, "rows"))
     first = _sample(network, rows, unit.target)
     # Theorem 7: as many rows more as the surrogate takes to test like the class itself.
     larger = round(unit.rows / kappa_mar_c("y0", prior, protocol.pu_share))
     more = sample(network, larger - unit.rows, _random(protocol, unit, f"{unit.target} more rows"))
     wide = _sample(network, np.vstack([rows, more]), unit.target)
-    yield Setting("full", first, 1, lambda rng: _all_labels(first.positive), lambda labels: _IAMB)
+    yield TrialSetting("full", first, 1, lambda rng: _all_labels(first.positive), lambda labels: _IAMB)
     for name, data in (("pu", first), ("pu-corrected", wide)):
         positives = round(protocol.pu_share * len(data.positive))
-        yield Setting(name, data, protocol.draws, _drawing(data.positive, positives, 0), lambda labels: _IAMB_Y0)  # type: ignore[arg-type]
+        yield TrialSetting(name, data, protocol.draws, _drawing(data.positive, positives, 0), lambda labels: _IAMB_Y0)  # type: ignore[arg-type]
     for name, share in (("mcar", prior), ("mar-c", 1 - prior)):
         positives = round(share * unit.labelled)
         draw = _drawing(first.positive, positives, unit.labelled - positives)
-        yield Setting(name, first, protocol.draws, draw, lambda labels: _semi_supervised(labels, prior))  # type: ignore[arg-type]
+        yield TrialSetting(name, first, protocol.draws, draw, lambda labels: _semi_supervised(labels, prior))  # type: ignore[arg-type]
 
 
 _IAMB = {"iamb": on_surrogate("labelled")}

@@ -28,13 +28,13 @@ from spark_pufs.studies.sechidis_brown.planted_effects import (
 from spark_pufs.studies.settings import check_known
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
 
-__all__ = ["PANELS", "Panel", "SurrogateTests"]
+__all__ = ["PANELS", "ErrorPanel", "SurrogateTests"]
 
 PRIOR = 0.20
 
 
 @dataclass(frozen=True)
-class Panel:
+class ErrorPanel:
     """One panel: ``labelled`` = p(s=1), ``positive`` = p(y=1|s=1)."""
 
     levels: int
@@ -61,12 +61,12 @@ class Panel:
 
 
 PANELS = {
-    "3a": Panel(2, 500, 0.25, PRIOR),
-    "3b": Panel(5, 1000, 0.25, PRIOR),
-    "4a": Panel(2, 500, 0.25, 0.50),
-    "4b": Panel(5, 1000, 0.25, 0.50),
-    "4c": Panel(2, 500, 0.20, 0.25),
-    "4d": Panel(5, 1000, 0.20, 0.25),
+    "3a": ErrorPanel(2, 500, 0.25, PRIOR),
+    "3b": ErrorPanel(5, 1000, 0.25, PRIOR),
+    "4a": ErrorPanel(2, 500, 0.25, 0.50),
+    "4b": ErrorPanel(5, 1000, 0.25, 0.50),
+    "4c": ErrorPanel(2, 500, 0.20, 0.25),
+    "4d": ErrorPanel(5, 1000, 0.20, 0.25),
 }
 
 
@@ -102,7 +102,7 @@ class SurrogateTests:
             if value is not None
         ]
 
-    def _accepted(self, panel: Panel, counts: Counts) -> float:
+    def _accepted(self, panel: ErrorPanel, counts: Counts) -> float:
         statistic = g_statistic(estimated(counts), 1) * counts.sum(axis=(0, 2))
         return float(np.mean(statistic < chi2.isf(self.alpha, panel.levels - 1)))
 
@@ -151,7 +151,7 @@ class SurrogateTests:
 
 
 def draw_tables(
-    panel: Panel, given: np.ndarray[Any, np.dtype[np.float64]], rng: np.random.Generator
+    panel: ErrorPanel, given: np.ndarray[Any, np.dtype[np.float64]], rng: np.random.Generator
 ) -> dict[str, Counts]:
     """Tables (2, draws, levels) of class by value, for the hidden class and each surrogate."""
     joint = given * np.array([1 - PRIOR, PRIOR])[:, None]

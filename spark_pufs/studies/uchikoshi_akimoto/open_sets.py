@@ -26,7 +26,7 @@ from spark_pufs.studies.settings import check_known
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
 from spark_pufs.studies.study_methods import all_methods, longest_first, select_rows
 
-__all__ = ["PAPER", "REFERENCES", "SETS", "OpenSet", "OpenSets", "Split", "load_set", "split_of"]
+__all__ = ["PAPER", "REFERENCES", "SETS", "LabelledSplit", "OpenSet", "OpenSets", "load_set", "split_of"]
 
 Class = NDArray[np.bool_]
 REFERENCES = ("all", "random", "oracle")
@@ -88,7 +88,7 @@ PAPER: Mapping[tuple[str, ...], Figure] = read_published(_TABLE_3, list(SETS), R
 
 
 @dataclass(frozen=True)
-class Split:
+class LabelledSplit:
     """Scaled features of the two parts, the labels of the training part, and the true classes of both."""
 
     train: pd.DataFrame
@@ -107,7 +107,7 @@ def load_set(name: str, data: str) -> tuple[pd.DataFrame, Class]:
         raise DataError(Fault(f"Data set '{name}'", f"cannot be read: {gist(error)}", "Check run.data.")) from error
 
 
-def split_of(X: pd.DataFrame, y: Class, label_rate: float, seed: int) -> Split:
+def split_of(X: pd.DataFrame, y: Class, label_rate: float, seed: int) -> LabelledSplit:
     """75/25 with both classes in proportion; of the labelled share of positives the whole part, as in Table 2."""
     from sklearn.model_selection import train_test_split
 
@@ -116,7 +116,7 @@ def split_of(X: pd.DataFrame, y: Class, label_rate: float, seed: int) -> Split:
     positives = np.flatnonzero(y_train)
     labelled = np.zeros(len(train), np.bool_)
     labelled[np.random.default_rng(seed).choice(positives, int(label_rate * len(positives)), replace=False)] = True
-    return Split((train - low) / span, (test - low) / span, labelled, y_train, y_test)
+    return LabelledSplit((train - low) / span, (test - low) / span, labelled, y_train, y_test)
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _table(results: pd.DataFrame, measure: str) -> str:
     return f"{title}\n\n{markdown_table(['method', *sets], rows)}\n{_NOTE}\n\n{sentences(results, ours, PAPER)}"
 
 
-def _chosen(split: Split, method: str, k: int, seed: int) -> tuple[list[str], dict[str, float], str]:
+def _chosen(split: LabelledSplit, method: str, k: int, seed: int) -> tuple[list[str], dict[str, float], str]:
     """Names of the features, facts about the search, and what ``auto`` chose."""
     names = [str(name) for name in split.train.columns]
     if method == "all":
@@ -199,14 +199,14 @@ def _chosen(split: Split, method: str, k: int, seed: int) -> tuple[list[str], di
     return found.names, facts, choice.method if choice else ""
 
 
-def _oracle(split: Split, k: int, seed: int) -> list[str]:
+def _oracle(split: LabelledSplit, k: int, seed: int) -> list[str]:
     from sklearn.feature_selection import mutual_info_classif
 
     scores = mutual_info_classif(split.train.to_numpy(), split.y_train, random_state=seed)
     return [str(split.train.columns[i]) for i in np.argsort(-scores, kind="stable")[:k]]
 
 
-def _auc(split: Split, names: list[str], seed: int, depth: int | None = None) -> float:
+def _auc(split: LabelledSplit, names: list[str], seed: int, depth: int | None = None) -> float:
     """Nothing selected tells nothing: 0.5."""
     from sklearn.metrics import roc_auc_score
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from spark_pufs.core.baselines import es_mcrfs as es_mcrfs_module
-from spark_pufs.core.baselines.es_mcrfs import HeldOut, Walker, auc, es_mcrfs
+from spark_pufs.core.baselines.es_mcrfs import HeldOutRows, Walker, auc, es_mcrfs
 from spark_pufs.core.baselines.fw_semifs import fw_semifs, votes
 from spark_pufs.core.baselines.q_network import QNetwork
 from support.planting import Planted, first
@@ -122,7 +122,7 @@ def test_auc_as_scikit_learn(rows: list[tuple[int, bool]]) -> None:
 
 @pytest.mark.parametrize("reward", ["accuracy", "auc"])
 def test_reward_knows_good_features(planted: Planted, reward: str) -> None:
-    judge = HeldOut(planted.X, planted.y, 20, reward, np.random.default_rng(0))
+    judge = HeldOutRows(planted.X, planted.y, 20, reward, np.random.default_rng(0))
     good, bad = np.isin(np.arange(8), [2, 5]), np.isin(np.arange(8), [0, 1])
     assert judge(good) > 0.95 > judge(bad)
     assert judge(good & bad) == 0.0

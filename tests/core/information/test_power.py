@@ -310,7 +310,7 @@ def test_bad_arguments() -> None:
         power(prior=0.05, labelled=100, rows=100, effect=0.01)
     with pytest.raises(ConfigError, match="4 faults") as error:
         sample_size(prior=0.05, labelled=9, rows=1000, effect=2, target=1, levels=1, conditions=0)
-    assert "effect: must lie in (0, 0.199], got 2. Give it in nats; a class holds no more." in str(error.value)
+    assert "effect: must lie in (0, 0.199], got 2. Give it in nats, at most the entropy." in str(error.value)
     assert "target: must lie between alpha = 0.05 and 1, got 1. Give e.g. 0.8." in str(error.value)
     with pytest.raises(ConfigError, match="no correction factor under MAR-C"):
         kappa_mar_c("labelled", 0.2, 0.1)

@@ -241,7 +241,16 @@ def test_an_assumption_that_does_not_hold_is_a_warning() -> None:
     table = pd.DataFrame(data.X, columns=data.names).assign(label=data.s.astype(int))
     selection = spark_pufs.select(table, **QUICK, k=25)
     assert selection.details["check"]["verdict"] == "does not hold"
-    assert any("hardly more than chance" in warning for warning in selection.warnings)
+    assert any("hardly more than chance would: use method semi-jmi or auto" in told for told in selection.warnings)
+
+
+def test_on_noise_no_other_method_is_advised() -> None:
+    rng = np.random.default_rng(3)
+    noise = pd.DataFrame(rng.normal(size=(900, 12))).add_prefix("x").assign(label=(np.arange(900) < 60).astype(int))
+    selection = spark_pufs.select(noise, **QUICK, k=4)
+    assert selection.details["check"]["verdict"] == "does not hold"
+    (told,) = (warning for warning in selection.warnings if "hardly more than chance" in warning)
+    assert told.endswith("and no column alone tells more of the label than noise does: label more rows.")
 
 
 def test_clusters_that_hold_are_no_warning(table: pd.DataFrame) -> None:

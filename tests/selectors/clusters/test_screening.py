@@ -48,7 +48,7 @@ def test_features_that_were_not_searched_come_last_and_say_so(wide: pd.DataFrame
     assert len(found.features) == 150
     assert "noise_007" in found.names
     assert "relevant_001" not in found.details["theta"]
-    assert any("40 features that tell most alone, of 150" in warning for warning in found.warnings)
+    assert any("40 features of highest individual relevance, of 150" in warning for warning in found.warnings)
 
 
 def test_the_joint_information_is_of_the_searched_features(wide: pd.DataFrame) -> None:

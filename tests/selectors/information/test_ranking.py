@@ -275,7 +275,7 @@ def test_a_copy_of_the_label_is_chosen_with_a_warning() -> None:
     found = select(_leak(discrete(17)), label="s", negative=-1, method="semi-jmi", k=1)
     assert found.names == ["leak"]
     assert found.warnings == (
-        "Column 'leak': tells the label of every row: a copy of it, or a leak? Exclude it if so.",
+        "Column 'leak': determines the label of every row: a copy of it, or a leak? Exclude it if so.",
     )
 
 

@@ -25,7 +25,7 @@ def state_array(state: Mapping[str, Any], name: str, kind: Any, shape: tuple[int
     """
     array = state.get(name)
     if not isinstance(array, np.ndarray) or array.dtype != kind or array.ndim == 0:
-        raise ValueError(f"'{name}' is no array of {np.dtype(kind).name}")
+        raise ValueError(f"'{name}' is not an array of {np.dtype(kind).name}")
     if shape is not None and array.shape != shape:
         raise ValueError(f"'{name}' has shape {array.shape}, not {shape}")
     if not np.isfinite(array).all():
@@ -41,7 +41,7 @@ def whole_number(state: Mapping[str, Any], name: str) -> int:
     """
     value = state.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"'{name}' is no whole number")
+        raise ValueError(f"'{name}' is not a whole number")
     return value
 
 

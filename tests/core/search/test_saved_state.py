@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from spark_pufs.core.search.kept_state import decode, encode
+from spark_pufs.core.search.saved_state import decode, encode
 
 dtypes = st.sampled_from([np.int64, np.uint64, np.float64, np.uint8, np.bool_])
 arrays = dtypes.flatmap(lambda dtype: hnp.arrays(dtype, hnp.array_shapes(min_dims=1, max_dims=3, min_side=0)))

@@ -1,0 +1,1 @@
+"""Parquet files read column by column with pyarrow: the values that Spark's reader gives, or none."""

@@ -1,0 +1,93 @@
+"""Open the table of a configuration: in memory where it is small and read alike, else with Spark."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Union
+
+from spark_pufs.engines.arrow_columns import NotAlike
+from spark_pufs.engines.memory import MemoryEngine
+from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.jobs.config import RunConfig
+from spark_pufs.jobs.small_tables import read_small
+from spark_pufs.masking.hidden import revealed
+from spark_pufs.rundir.files import parquet
+from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.spark.session import under_submit
+
+if TYPE_CHECKING:
+    from spark_pufs.spark.engine import SparkEngine
+
+__all__ = ["TableEngine", "opened", "write_rows"]
+
+TableEngine = Union["MemoryEngine", "SparkEngine"]
+log = logging.getLogger("spark_pufs")
+
+
+@contextmanager
+def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[TableEngine]:
+    """The table of a configuration; what cannot be read becomes one clear error."""
+    engine = None if config.engine == "spark" else _in_memory(config, note)
+    if engine is not None:
+        yield engine
+        return
+    with _on_spark(config, note) as distributed:
+        yield distributed
+
+
+def _in_memory(config: RunConfig, note: Callable[[str], None]) -> MemoryEngine | None:
+    """The table in memory; None where ``auto`` leaves it to Spark."""
+    source, auto = config.source, config.engine == "auto"
+    try:
+        if auto:
+            _check_wanted(config)
+        if source.path is None:
+            raise NotAlike("a table of a catalog")
+        note("reading the table")
+        return MemoryEngine(read_small(source.path.given, source.format, revealed(source.options), limited=auto))
+    except NotAlike as why:
+        if not auto:
+            found = f"memory does not read this source as Spark does: {why}"
+            raise ConfigError(Fault("Setting 'engine'", found, "Set engine: spark, or auto.")) from why
+        log.info("engine: spark, since the source is not read in memory: %s", why)
+        return None
+
+
+def _check_wanted(config: RunConfig) -> None:
+    """A cluster, or settings of a session, are named by those who want them used."""
+    if under_submit() or "SPARK_REMOTE" in os.environ or not config.spark.master.given.startswith("local"):
+        raise NotAlike("a cluster is named")
+    if config.spark.conf or config.spark.reader != "auto":
+        raise NotAlike("settings of Spark are given")
+
+
+@contextmanager
+def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
+    from spark_pufs.spark.engine import SparkEngine
+    from spark_pufs.spark.io import plain_errors, read_table
+    from spark_pufs.spark.label_files import check_label_files
+    from spark_pufs.spark.session import open_session
+
+    note("starting Spark")
+    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
+    source = config.source
+    with plain_errors(f"Source '{source.shown}'"):
+        note("reading the table")
+        path = None if source.path is None else source.path.given
+        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+        if source.format == "parquet" and path is not None:
+            check_label_files(frame, config.label.column)
+        files = source.table is None and source.format == "parquet" and not source.options
+        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
+        yield SparkEngine(frame, reader=asked, from_path=files)
+
+
+def write_rows(rows: Any, folder: RunFolder, name: str) -> None:
+    """Stage rows that an engine gave, a DataFrame of Spark or an Arrow table, as a table of Parquet."""
+    if hasattr(rows, "write"):
+        rows.write.parquet(folder.staged_table(name))
+    else:
+        folder.stage_table(name, parquet(rows))

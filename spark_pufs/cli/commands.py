@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 import click
 from rich.console import Console
@@ -24,6 +24,8 @@ from spark_pufs.cli.reproduce import reproduce
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
 from spark_pufs.version import __version__
+
+ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 __all__ = ["app", "main", "run"]
 
@@ -111,7 +113,7 @@ class Masked(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         return masked(super().formatMessage(record))
 
-    def formatException(self, ei: Any) -> str:
+    def formatException(self, ei: ExceptionInfo) -> str:
         return foreign(super().formatException(ei))
 
     def formatStack(self, stack_info: str) -> str:

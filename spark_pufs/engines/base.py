@@ -120,7 +120,7 @@ class MaskScorer(Protocol):
     Contract: the same masks and seed give the same counts, whoever computes them and in whatever grouping.
     """
 
-    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Labelled rows (M, K) and all rows (M, K) of every cluster of every mask (M, D)."""
 
     def close(self) -> None: ...

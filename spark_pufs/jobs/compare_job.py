@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
-from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -28,7 +27,7 @@ EXAMPLE = "conf/compare_methods.yaml"
 class CompareSection(Section):
     """What is compared, and how."""
 
-    methods: list[str | dict[str, Any]] = Field(default=list(CANDIDATES), min_length=1)
+    methods: list[str | dict[str, object]] = Field(default=list(CANDIDATES), min_length=1)
     folds: int = EvaluationProtocol.folds
     repeats: int = EvaluationProtocol.repeats
     rows: int = EvaluationProtocol.rows

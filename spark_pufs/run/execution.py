@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
-from spark_pufs.engines.base import Engine, Keeper
+from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
@@ -45,7 +45,7 @@ from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, PUTable, inspect
-from spark_pufs.types import LabelRule
+from spark_pufs.types import Json, LabelRule
 from spark_pufs.version import __version__
 
 __all__ = [
@@ -113,8 +113,14 @@ class RowsWanted(Exception):
 class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
-    def __getattr__(self, name: str) -> Any:
+    name = "unread"
+    passes: list[Pass] = []  # noqa: RUF012
+    how: dict[str, str] = {}  # noqa: RUF012
+
+    def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
+
+    columns = source = pack = scan = release = each = mask_scorer = likely_positives = _wanted
 
 
 @undisturbed()
@@ -245,7 +251,7 @@ def compare_with(
         task.table.blocks.release()
 
 
-def identity(plan: Plan, request: Request) -> dict[str, Any]:
+def identity(plan: Plan, request: Request) -> dict[str, Json]:
     """What an answer depends on, as plain values: the rows in any order, the request, the version."""
     facts = {
         "table": plan.profile.fingerprint,
@@ -256,7 +262,7 @@ def identity(plan: Plan, request: Request) -> dict[str, Any]:
     others = packages_behind(request.method)
     if others:
         facts["packages"] = others
-    plain: dict[str, Any] = json.loads(json.dumps(facts, default=str))
+    plain: dict[str, Json] = json.loads(json.dumps(facts, default=str))
     return plain
 
 
@@ -335,8 +341,8 @@ def _lines(
     )
 
 
-def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
-    passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+def _run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
+    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
     return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 

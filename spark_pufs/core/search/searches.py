@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.compact_ga import PaperSearch
 from spark_pufs.core.search.contrast_search import ContrastSearch, ContrastSettings
+from spark_pufs.core.search.mask_draws import MaskDraws
 
 __all__ = [
     "SEARCHES",
@@ -51,6 +52,9 @@ class Search(Protocol):
 
     @property
     def unsettled(self) -> int: ...
+
+    @property
+    def draws(self) -> MaskDraws: ...
 
     def ask(self) -> Mask: ...
 

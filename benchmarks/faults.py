@@ -2,6 +2,7 @@
 
 python benchmarks/faults.py --kills 20            in-process engine
 python benchmarks/faults.py --kills 3 --spark     on local[2]
+python benchmarks/faults.py --points              every file operation of every job in turn: SIGKILL, and a full disk
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -62,12 +64,32 @@ def kill_once(folder: Path, checkpoint: Path, answer: Path, engine: str, rng: ra
     return not finished
 
 
+def every_point() -> int:
+    """Jobs struck at each file operation as tests/support/crash_points.py says."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    points, wrong = import_module("support.crash_points"), 0
+    for job in points.JOBS:
+        for full in (False, True):
+            with tempfile.TemporaryDirectory() as name:
+                found = points.strike_everywhere(job, Path(name), full)
+            what = "full disks" if full else "kills"
+            print(
+                f"{job.name}: {found.strikes} {what}, {found.different} answers differ, {found.lost} files lost", end=""
+            )
+            print(f", {found.left} with files left over, {found.raw} other errors", flush=True)
+            wrong += not found.clean
+    return int(wrong > 0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--points", action="store_true", help="strike at every file operation instead")
     arguments = parser.parse_args()
+    if arguments.points:
+        return every_point()
     engine, rng = "spark" if arguments.spark else "local", random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

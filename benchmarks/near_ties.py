@@ -33,8 +33,8 @@ def first_column(folder: str, name: str = "landsat") -> None:
     for repeat in range(DRAWS):
         seed = seed_of(study.seed, name, "MCAR", repeat)
         data = labelled_as(X, positive, biased(prior, LABELLED, prior), seed)
-        found = chosen(data, "jmi", study.k, seed, surrogate="labelled")
-        given = chosen(data, "jmi", study.k, seed, must=everything[:1], surrogate="labelled")
+        found = chosen(data, "jmi", study.k, seed, options={"surrogate": "labelled"})
+        given = chosen(data, "jmi", study.k, seed, must=everything[:1], options={"surrogate": "labelled"})
         case = "the same first" if found[0] == everything[0] else "another first"
         index[case].append(kuncheva(np.stack([_mask(X, found), _mask(X, everything)])))
         index["the same first, by must"].append(kuncheva(np.stack([_mask(X, given), _mask(X, everything)])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spark_pufs.version import __version__
 
@@ -63,7 +63,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'spark_pufs' has no attribute {name!r}")
     return getattr(importlib.import_module(f"spark_pufs.{_HOMES[name]}"), name)

@@ -14,6 +14,7 @@ from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings import Findings
 from spark_pufs.masking.texts import masked_texts
+from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
 if TYPE_CHECKING:
@@ -78,8 +79,8 @@ class Selection:
 
     method: str
     features: tuple[Feature, ...]
-    surrogate: Mapping[str, Any]
-    facts: Mapping[str, Any]
+    surrogate: Mapping[str, Json]
+    facts: Mapping[str, int]
     dropped: Mapping[str, str]
     warnings: tuple[str, ...]
     findings: Findings

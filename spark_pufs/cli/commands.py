@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import Any
+from types import TracebackType
 
 import click
 from rich.console import Console
@@ -24,6 +24,8 @@ from spark_pufs.cli.reproduce import reproduce
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
 from spark_pufs.version import __version__
+
+ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 __all__ = ["app", "main", "run"]
 
@@ -37,7 +39,22 @@ def main() -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of one command."""
+    """The exit code of one command; who calls it from Python has the log as before after it."""
+    with _log_kept():
+        return _code(arguments)
+
+
+@contextmanager
+def _log_kept() -> Iterator[None]:
+    before = log.handlers, log.propagate, log.level
+    try:
+        yield
+    finally:
+        log.handlers, log.propagate = before[:2]
+        log.setLevel(before[2])
+
+
+def _code(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
     except PufsError as error:
@@ -90,7 +107,7 @@ class Masked(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         return masked(super().formatMessage(record))
 
-    def formatException(self, ei: Any) -> str:
+    def formatException(self, ei: ExceptionInfo) -> str:
         return foreign(super().formatException(ei))
 
     def formatStack(self, stack_info: str) -> str:

@@ -6,7 +6,6 @@ import fnmatch
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Column, LabelRule
@@ -120,7 +119,7 @@ def match(names: Iterable[str], wanted: Iterable[Pattern]) -> list[str]:
     return [name for name in names if name in named or any(glob.fits(name) for glob in globs)]
 
 
-def canonical_label(value: Any) -> str | None:
+def canonical_label(value: object) -> str | None:
     """One text for a label value however it is typed: 1, 1.0, True, "1" and "true" are the same.
 
     >>> [canonical_label(v) for v in (1, 1.0, True, "1.0", "true", "01", "spam", None)]
@@ -134,7 +133,7 @@ def canonical_label(value: Any) -> str | None:
     return re.sub(r"\.0+$", "", text) if re.fullmatch(r"-?(0|[1-9]\d*)\.0+", text) else text
 
 
-def _declared(values: Iterable[Any], found: set[str | None]) -> set[str | None]:
+def _declared(values: Iterable[object], found: set[str | None]) -> set[str | None]:
     """The keys of declared values; a text that stands in no row is also read as the number that it writes."""
     keys = {canonical_label(value) for value in values}
     absent = [key for key in keys if key is not None and key not in found and _NUMBER.fullmatch(key)]

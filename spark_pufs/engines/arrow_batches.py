@@ -28,7 +28,7 @@ def raw_batch(numeric: pa.Array, width: int, text: Sequence[pa.Array], label: pa
     return RawBatch(values, nulls, [encode(column) for column in text], encode(label))
 
 
-def plain_text(value: Any) -> str:
+def plain_text(value: object) -> str:
     """A value as text in one way, whatever the engine: 3 and 3.0 are '3', True is 'true'.
 
     >>> [plain_text(v) for v in (3, 3.0, 0.1, 1e16, Decimal("2.50"), True, "x")]

@@ -121,7 +121,9 @@ class MaskScorer(Protocol):
     Contract: the same draws, seed and rows give the same counts, whoever computes them and in whatever grouping.
     """
 
-    def score(self, draws: MaskDraws, seed: Sequence[int], rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    def score(
+        self, draws: MaskDraws, seed: Sequence[int], rows: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Labelled rows (M, K) and all rows (M, K) of every cluster of every mask, on about ``rows`` of the sample."""
 
     def close(self) -> None: ...

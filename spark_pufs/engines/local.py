@@ -7,18 +7,19 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from numpy.typing import NDArray
 from pandas.api import types as kinds
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
 from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
@@ -30,6 +31,7 @@ from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatc
 __all__ = ["LocalEngine", "LocalSource", "each_in_threads"]
 
 SLICE = 65_536
+Series: TypeAlias = "pd.Series[Any]"  # of whatever a column of pandas holds
 
 
 class LocalEngine:
@@ -82,15 +84,22 @@ def each_in_threads(
 ) -> list[Result]:
     """``function(shared, unit)`` for every unit, in the order of ``units``."""
     # OpenMP keeps its limit per thread, so that each of the pool's sets its own.
-    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=threadpool_limits, initargs=(1,))
-    with threadpool_limits(1), workers as pool:
+    workers = ThreadPoolExecutor(threads or os.cpu_count(), initializer=single_thread)
+    with undisturbed(), workers as pool:
         return list(pool.map(partial(function, shared), units))
 
 
 class LocalSource:
     """Chosen columns as arrays; nulls of numeric columns are NaN and counted apart."""
 
-    def __init__(self, numbers: Any, nulls: Any, texts: list[pa.Array], label: pa.Array, passes: list[Pass]) -> None:
+    def __init__(
+        self,
+        numbers: NDArray[np.float64] | None,
+        nulls: NDArray[np.int64],
+        texts: list[pa.Array],
+        label: pa.Array,
+        passes: list[Pass],
+    ) -> None:
         rows = len(label)
         self._numbers = np.empty((rows, 0)) if numbers is None else numbers
         self._nulls = nulls
@@ -143,7 +152,7 @@ def _scan(kernel: Kernel[Batch, Held], batches: Iterator[Batch], what: str, pass
     return state
 
 
-def _kind(series: pd.Series[Any]) -> Kind:
+def _kind(series: Series) -> Kind:
     if kinds.is_bool_dtype(series) or kinds.is_numeric_dtype(series):
         return "unsupported" if kinds.is_complex_dtype(series) else "numeric"
     if kinds.is_datetime64_any_dtype(series):
@@ -160,7 +169,7 @@ def _kind(series: pd.Series[Any]) -> Kind:
     return "unsupported"
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     try:
         return str(name)
     except Exception as error:  # names of pandas may be any object
@@ -168,7 +177,7 @@ def _name(name: Any) -> str:
         raise DataError(Fault("Table", found, "Rename it.")) from error
 
 
-def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
+def _numbers(series: Series) -> NDArray[np.float64]:
     """float64 (n,): booleans 0/1, dates in days, timestamps in seconds, null as NaN."""
     if kinds.infer_dtype(series, skipna=True) == "date":
         days = pa.array(series, pa.date32(), from_pandas=True).cast(pa.int32())
@@ -185,16 +194,16 @@ def _numbers(series: pd.Series[Any]) -> np.ndarray[Any, Any]:
         raise DataError(Fault(f"Column '{series.name}'", f"cannot be read as numbers: {gist(error)}", fix)) from error
 
 
-def _is_moment(series: pd.Series[Any]) -> bool:
+def _is_moment(series: Series) -> bool:
     return kinds.is_datetime64_any_dtype(series) or kinds.infer_dtype(series, skipna=True) == "datetime"
 
 
-def _nans(series: pd.Series[Any]) -> int:
+def _nans(series: Series) -> int:
     """A float column of pandas cannot tell null from NaN: all are NaN."""
     return int(series.isna().sum()) if series.dtype in (np.float64, np.float32, np.float16) else 0
 
 
-def _text(series: pd.Series[Any]) -> pa.Array:
+def _text(series: Series) -> pa.Array:
     # A timestamp as text would hang on a zone and on the digits shown: its seconds do not.
     try:
         codes, values = pd.factorize(_numbers(series) if _is_moment(series) else series)

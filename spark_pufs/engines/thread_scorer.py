@@ -11,11 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.clusters.mixture import generation_draws, make_sample, score_chunk
 from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.search.mask_draws import CHUNK, MaskDraws
 
 __all__ = ["ThreadScorer"]
@@ -28,7 +28,7 @@ class ThreadScorer:
         self._whole = make_sample(sample.X, sample.labelled, sample.weight, scale=settings.scale)
         self._part, self._rows = self._whole, len(sample.weight)
         self._settings = settings
-        self._pool = ThreadPoolExecutor(threads or os.cpu_count())
+        self._pool = ThreadPoolExecutor(threads or os.cpu_count(), initializer=single_thread)
 
     def score(
         self, draws: MaskDraws, seed: Sequence[int], rows: int
@@ -36,7 +36,7 @@ class ThreadScorer:
         if rows != self._rows:
             self._part, self._rows = self._whole.part(rows), rows
         # One BLAS thread: the chunks themselves run side by side, and bits must not depend on the core count.
-        with threadpool_limits(1):
+        with undisturbed():
             shared = generation_draws(self._part, self._settings, seed)
             firsts = range(0, draws.count, CHUNK)
             found = self._pool.map(

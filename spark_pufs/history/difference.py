@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from spark_pufs.core.information.mutual_information import class_of_features
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.masking.texts import masked_texts
 from spark_pufs.selection import Feature, Selection
-from spark_pufs.types import LABELLED_POSITIVE, UNLABELLED, Layout
+from spark_pufs.types import LABELLED_POSITIVE, UNLABELLED, Json, Layout
 
 __all__ = ["VERDICTS", "ColumnDrift", "Difference", "FeatureChange", "Setting", "ShareChange", "Verdict", "difference"]
 
@@ -82,8 +82,8 @@ class Setting:
     """A setting or a version that is not the same in both runs."""
 
     name: str
-    before: Any
-    after: Any
+    before: object
+    after: object
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Difference:
     new_columns: tuple[str, ...]
     lost_columns: tuple[str, ...]
     label_share: ShareChange
-    facts: tuple[Mapping[str, Any], Mapping[str, Any]]
+    facts: tuple[Mapping[str, int], Mapping[str, int]]
     settings: tuple[Setting, ...]
     versions: tuple[Setting, ...]
 
@@ -115,9 +115,9 @@ class Difference:
         place = VERDICTS.index(self.verdict)
         return 9 + place if place else 0
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON, the verdict first."""
-        values: dict[str, Any] = masked_texts(asdict(self))
+        values: dict[str, Json] = masked_texts(asdict(self))
         return {"verdict": self.verdict, "exit_code": self.exit_code, **values}
 
     def to_json(self) -> str:
@@ -259,7 +259,7 @@ def _column_drift(before: ColumnCounts, after: ColumnCounts, least: float, chose
     return ColumnDrift(before.bins.name, chosen, labelled, unlabelled, furthest >= MOVED, furthest >= FAR)
 
 
-def _share(before: Mapping[str, Any], after: Mapping[str, Any]) -> ShareChange:
+def _share(before: Mapping[str, int], after: Mapping[str, int]) -> ShareChange:
     """Labelled positives per row; a change is beyond chance and by a quarter or more."""
     pairs = [(int(facts["labelled_positive"]), int(facts["rows"])) for facts in (before, after)]
     shares = [labelled / rows for labelled, rows in pairs]
@@ -298,7 +298,7 @@ def _judged(
     return "unchanged", []
 
 
-def _settings(before: Any, after: Any, name: str = "") -> Iterator[Setting]:
+def _settings(before: object, after: object, name: str = "") -> Iterator[Setting]:
     """Values that differ, by dotted names."""
     if isinstance(before, Mapping) and isinstance(after, Mapping):
         for key in [*before, *(key for key in after if key not in before)]:
@@ -307,7 +307,7 @@ def _settings(before: Any, after: Any, name: str = "") -> Iterator[Setting]:
         yield Setting(name, before, after)
 
 
-def _plain(values: Mapping[str, Any]) -> Any:
+def _plain(values: Mapping[str, object]) -> object:
     """As they would be after a journey as JSON: a tuple there is a list here."""
     return json.loads(json.dumps(dict(values), default=str))
 

@@ -41,12 +41,31 @@ def read_selection(path: str | Path | RunFolder) -> Selection:
         fix = "Run the same command again: it makes the files anew."
         raise PufsError(Fault(f"File '{SELECTION}' in '{folder.path}'", "is not the one its manifest names", fix))
     try:
-        return Selection.from_dict(json.loads(data))
-    except (ValueError, KeyError, TypeError) as error:
+        return _checked(Selection.from_dict(json.loads(data)))
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         fix = "It was made by another version: make the run again with this one."
         raise ConfigError(
             Fault(f"File '{SELECTION}' in '{folder.path}'", f"cannot be understood: {gist(error)}", fix)
         ) from error
+
+
+_COUNTS = ("rows", "labelled_positive", "labelled_negative", "unlabelled", "features")
+
+
+def _checked(selection: Selection) -> Selection:
+    """The selection, whose fields are those of a table: a file may be sealed and still be wrong."""
+    mappings = (selection.facts, selection.dropped, selection.request, selection.versions, selection.run)
+    if not all(isinstance(one, dict) for one in mappings) or not isinstance(selection.method, str):
+        raise ValueError("a field has another type")
+    rows, labelled, *others = (selection.facts[name] for name in _COUNTS)
+    if not all(isinstance(one, int) for one in (rows, labelled, *others)) or not 0 < labelled <= rows:
+        raise ValueError("its counts are not those of a table")
+    texts = [*(one.name for one in selection.features), *selection.warnings, *map(str, selection.versions.values())]
+    if not all(isinstance(one, str) for one in texts):
+        raise ValueError("a name is not text")
+    for one in selection.features:
+        float(one.score), float(one.standard_error), float(one.cost), int(one.rank)
+    return selection
 
 
 def finished_runs(root: RunFolder) -> list[StoredRun]:

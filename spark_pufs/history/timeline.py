@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.history.difference import Difference, Verdict, difference
@@ -14,6 +13,7 @@ from spark_pufs.history.stored import finished_runs, read_selection
 from spark_pufs.masking import masked_texts, visible
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.selection import Selection
+from spark_pufs.types import Json
 
 __all__ = ["Change", "RunPoint", "Timeline", "Unread", "timeline"]
 
@@ -102,10 +102,10 @@ class Timeline:
                 weight[name] = times + 1, total + run.relevance.get(name, (0.0, 0.0))[0]
         return sorted(weight, key=lambda name: (-weight[name][0], -weight[name][1], name))
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON."""
         runs = [{**asdict(run), "alarm": run.alarm} for run in self.runs]
-        values: dict[str, Any] = masked_texts(
+        values: dict[str, Json] = masked_texts(
             {"path": self.path, "runs": runs, "unread": list(map(asdict, self.unread))}
         )
         return values

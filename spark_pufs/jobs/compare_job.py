@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 from collections.abc import Callable
-from typing import Any
 
 from pydantic import Field, model_validator
 
@@ -28,7 +27,7 @@ EXAMPLE = "conf/compare_methods.yaml"
 class CompareSection(Section):
     """What is compared, and how."""
 
-    methods: list[str | dict[str, Any]] = Field(default=list(CANDIDATES), min_length=1)
+    methods: list[str | dict[str, object]] = Field(default=list(CANDIDATES), min_length=1)
     folds: int = EvaluationProtocol.folds
     repeats: int = EvaluationProtocol.repeats
     rows: int = EvaluationProtocol.rows
@@ -67,10 +66,11 @@ def _compare(
 ) -> str:
     with opened(config, note) as engine:
         request = config.request()
-        mark = _mark(fingerprint(prepare(engine, request), request), config.compare)
+        plan = prepare(engine, request)
+        mark = _mark(fingerprint(plan, request), config.compare)
         if folder.check(mark, config.output.overwrite):
             return f"Already done: {folder.path} holds this comparison of this table."
-        found = compare_with(engine, request, candidates, protocol, note)
+        found = compare_with(engine, request, candidates, protocol, note, plan)
     files = {
         "comparison.json": json.dumps(found.as_dict(), indent=2).encode(),
         "comparison.md": markdown(found).encode(),

@@ -11,7 +11,6 @@ import re
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -31,7 +30,7 @@ SEPARATORS = (",", ";", "\t", "|")
 INT = 2**31
 
 
-def read_csv(files: list[Path], options: Mapping[str, Any], most: int | None) -> pa.Table:
+def read_csv(files: list[Path], options: Mapping[str, object], most: int | None) -> pa.Table:
     """All files as one table; types are inferred from all rows."""
     separator = _separator(options)
     parts = [_words(file, separator) for file in files]
@@ -41,7 +40,7 @@ def read_csv(files: list[Path], options: Mapping[str, Any], most: int | None) ->
     return pa.table({name: _typed(name, words.column(name)) for name in words.column_names})
 
 
-def _separator(options: Mapping[str, Any]) -> str:
+def _separator(options: Mapping[str, object]) -> str:
     """The separator, where no option asks for more than that, a header and inferred types."""
     given = {name.lower(): value for name, value in options.items()}
     separator = given.pop("delimiter", given.pop("sep", ","))

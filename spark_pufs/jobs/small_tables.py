@@ -29,7 +29,7 @@ _NAMES = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "big
 _NOT_A_PLAIN_PATH = set("*?[]{}\\:%~")
 
 
-def read_small(path: str, format_: str, options: Mapping[str, Any], limited: bool) -> pa.Table:
+def read_small(path: str, format_: str, options: Mapping[str, object], limited: bool) -> pa.Table:
     """The table, or NotAlike; ``limited``: also where it is larger than a small table may be."""
     if format_ not in _READERS:
         raise NotAlike(f"format {format_}")
@@ -57,7 +57,7 @@ def _files(path: str) -> list[Path]:
     return files
 
 
-def _read_parquet(files: list[Path], options: Mapping[str, Any], most: int | None) -> pa.Table:
+def _read_parquet(files: list[Path], options: Mapping[str, object], most: int | None) -> pa.Table:
     if options:
         raise NotAlike("options of the reader")
     opened = [pq.ParquetFile(file, coerce_int96_timestamp_unit="us") for file in files]
@@ -89,7 +89,7 @@ def _simple(type_: str) -> str:
     return _NAMES.get(type_, type_)
 
 
-def _read_orc(files: list[Path], options: Mapping[str, Any], most: int | None) -> pa.Table:
+def _read_orc(files: list[Path], options: Mapping[str, object], most: int | None) -> pa.Table:
     from pyarrow import orc
 
     if options:
@@ -114,7 +114,7 @@ def _check_size(rows: int, columns: int, most: int | None) -> None:
         raise NotAlike(f"{8 * rows * columns / 2**20:,.0f} MB of values")
 
 
-_READERS: dict[str, Callable[[list[Path], Mapping[str, Any], int | None], pa.Table]] = {
+_READERS: dict[str, Callable[[list[Path], Mapping[str, object], int | None], pa.Table]] = {
     "parquet": _read_parquet,
     "orc": _read_orc,
     "csv": read_csv,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spark_pufs.local.selector import PUSelector
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["PUSelector"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # Loaded when first used: scikit-learn takes a while to import, and a saved pipeline may name this module only.
     if name not in __all__:
         raise AttributeError(f"module 'spark_pufs.local' has no attribute {name!r}")

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
@@ -39,7 +39,7 @@ def _shown(selection: Selection) -> Selection:
     return replace(selection, **values)
 
 
-def _cell(text: Any, most: int = 160) -> str:
+def _cell(text: object, most: int = 160) -> str:
     """A value in Markdown: signs that would break a table, start a tag, a link or a code span are shown as they are."""
     plain = " ".join(short(text, most).split()).replace("&", "&amp;").replace("<", "&lt;")
     # A mention would call somebody and a bare address would be a link: both need the sign that is written otherwise.

@@ -28,7 +28,7 @@ RELEVANCE = (
 )
 
 
-def facts_of(selection: Selection) -> dict[str, Any]:
+def facts_of(selection: Selection) -> dict[str, object]:
     """What both reports tell; every list is bounded, and ``more_of`` says how much is not shown."""
     chosen = [feature for feature in selection.features if feature.selected]
     others = [feature for feature in selection.features if not feature.selected]
@@ -73,7 +73,7 @@ def facts_of(selection: Selection) -> dict[str, Any]:
     }
 
 
-def pictures_of(selection: Selection) -> dict[str, Any]:
+def pictures_of(selection: Selection) -> dict[str, object]:
     """What only the page shows."""
     findings = selection.findings
     edges = [f.score + sign * 2 * f.standard_error for f in selection.features for sign in (-1, 1)]
@@ -107,7 +107,7 @@ def _groups(groups: Sequence[CopyGroup]) -> list[tuple[str, str]]:
     return [(group.representative, sentences.listed(group.copies, NAMES)) for group in groups[:LISTED]]
 
 
-def _distribution(found: Distribution) -> dict[str, Any]:
+def _distribution(found: Distribution) -> dict[str, object]:
     """Shares instead of counts, the largest of them, and the sentence of what to see."""
     levels = found.levels
     labelled, unlabelled = (sum(one.labelled for one in levels) or 1, sum(one.unlabelled for one in levels) or 1)
@@ -135,7 +135,7 @@ def _checks(found: Findings) -> list[tuple[str, AssumptionCheck]]:
     return [(title, check) for title, check in ((before, found.check_before), (after, found.check)) if check]
 
 
-def _convergence(selection: Selection) -> dict[str, Any] | None:
+def _convergence(selection: Selection) -> dict[str, object] | None:
     trace = selection.findings.search
     if trace is None or len(trace.history or ()) < 2:
         return None

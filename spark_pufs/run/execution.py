@@ -12,15 +12,16 @@ from dataclasses import replace
 from functools import cache, partial
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import numpy as np
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
-from spark_pufs.engines.base import Engine, Keeper
+from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
@@ -44,7 +45,7 @@ from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, PUTable, inspect
-from spark_pufs.types import LabelRule
+from spark_pufs.types import Json, LabelRule
 from spark_pufs.version import __version__
 
 __all__ = [
@@ -66,6 +67,7 @@ FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
+@undisturbed()
 def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
     """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
     plan = prepare(engine, request)
@@ -85,11 +87,11 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request) -> Plan:
-    """All that can be wrong is found here, before the work."""
+def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+    """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning)
+    plan = inspect(engine, request, method.binning, known)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, engine, request, limits)
 
@@ -111,10 +113,17 @@ class RowsWanted(Exception):
 class NoRows:
     """In place of whatever brings rows: nothing may be asked of it."""
 
-    def __getattr__(self, name: str) -> Any:
+    name = "unread"
+    passes: list[Pass] = []  # noqa: RUF012
+    how: dict[str, str] = {}  # noqa: RUF012
+
+    def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
 
+    columns = source = pack = scan = release = each = mask_scorer = likely_positives = _wanted
 
+
+@undisturbed()
 def execute(
     engine: Engine,
     plan: Plan,
@@ -181,15 +190,19 @@ def _as_chosen(task: Task, outcome: Outcome) -> Task:
     return replace(task, request=request, limits=replace(task.limits, k=size))
 
 
+@undisturbed()
 def check_table(engine: Engine, request: Request) -> ClusterCheck:
     """Cluster the rows on all requested features, as the request of fscpu says, and test whether that concentrates the
     labelled rows."""
     plan = prepare(engine, replace(request, copies="all"))  # the columns that were asked for, all of them
     task = make_task(engine, plan, method_named(request.method), request, IN_PROCESS)
     options = task.options_as(FscpuOptions)
-    rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
-    everything = np.ones(len(plan.features), np.bool_)
-    counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
+    try:
+        rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
+        everything = np.ones(len(plan.features), np.bool_)
+        counted, _ = count_clusters(task, everything, rows, cleaning, mixture_settings(options))
+    finally:
+        task.table.blocks.release()
     return check_counts(counted, request.seed)
 
 
@@ -216,18 +229,21 @@ def label_faults(engine: Engine, rule: LabelRule) -> list[Fault]:
     return label_states(labels, rule)[1]
 
 
+@undisturbed()
 def compare_with(
     engine: Engine,
     request: Request,
     candidates: Sequence[Candidate],
     protocol: EvaluationProtocol,
     note: Callable[[str], None] = lambda what: None,
+    known: Plan | None = None,
 ) -> Comparison:
-    """Judge every candidate, and all features beside them, on held-out rows of one table."""
+    """Judge every candidate, and all features beside them, on held-out rows of one table, of which a plan may be
+    ``known``."""
     for candidate in candidates:
         read_options(method_named(candidate.method), candidate.options)
     request = replace(request, method="auto", options={})
-    plan = prepare(engine, request)
+    plan = prepare(engine, request, known)
     task = make_task(engine, plan, method_named("auto"), request, IN_PROCESS, note=note)
     try:
         return compare_methods(task, [*candidates, Candidate(ALL)], protocol)
@@ -235,7 +251,7 @@ def compare_with(
         task.table.blocks.release()
 
 
-def identity(plan: Plan, request: Request) -> dict[str, Any]:
+def identity(plan: Plan, request: Request) -> dict[str, Json]:
     """What an answer depends on, as plain values: the rows in any order, the request, the version."""
     facts = {
         "table": plan.profile.fingerprint,
@@ -246,7 +262,7 @@ def identity(plan: Plan, request: Request) -> dict[str, Any]:
     others = packages_behind(request.method)
     if others:
         facts["packages"] = others
-    plain: dict[str, Any] = json.loads(json.dumps(facts, default=str))
+    plain: dict[str, Json] = json.loads(json.dumps(facts, default=str))
     return plain
 
 
@@ -325,8 +341,8 @@ def _lines(
     )
 
 
-def _run_facts(engine: Engine, seconds: float) -> dict[str, Any]:
-    passes = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+def _run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
+    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
     return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 

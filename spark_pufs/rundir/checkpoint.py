@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import zipfile
 from collections.abc import Mapping
-from typing import Any
 
 from spark_pufs.core.search.saved_state import State, decode, encode
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.types import Json
 from spark_pufs.values import shown
 
 __all__ = ["CHECKPOINT", "FolderKeeper"]
@@ -23,7 +23,7 @@ _HEAD, _DIGEST = b"spark-pufs checkpoint 1\n", hashlib.sha256().digest_size
 class FolderKeeper:
     """Keeps the state in a run directory, with the identity of the run it belongs to."""
 
-    def __init__(self, folder: RunFolder, identity: Mapping[str, Any], overwrite: bool = False) -> None:
+    def __init__(self, folder: RunFolder, identity: Mapping[str, Json], overwrite: bool = False) -> None:
         self._folder = folder
         self._overwrite = overwrite
         self._identity = dict(identity)
@@ -76,7 +76,7 @@ def _opened(sealed: bytes) -> bytes:
     return data
 
 
-def _differences(there: Mapping[str, Any], here: Mapping[str, Any], path: str = "") -> list[str]:
+def _differences(there: Mapping[str, Json], here: Mapping[str, Json], path: str = "") -> list[str]:
     """What differs, in words: 'seed is 7 there and 8 here'."""
     found = []
     for key in sorted({*there, *here}):

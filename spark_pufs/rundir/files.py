@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pyarrow as pa
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.rundir.folder import MANIFEST, RunFolder
 from spark_pufs.rundir.lock import held
+from spark_pufs.types import Json
 
 if TYPE_CHECKING:
     from spark_pufs.selection import Selection
@@ -28,7 +29,7 @@ def write_selection(selection: Selection, path: str | Path, overwrite: bool = Fa
             folder.write_all(*selection_files(selection))
 
 
-def selection_files(selection: Selection) -> tuple[dict[str, bytes], dict[str, Any]]:
+def selection_files(selection: Selection) -> tuple[dict[str, bytes], dict[str, Json]]:
     """The files by name, and what the manifest says beside them."""
     files = {
         "selection.json": selection.to_json().encode(),
@@ -36,7 +37,11 @@ def selection_files(selection: Selection) -> tuple[dict[str, bytes], dict[str, A
         "report.html": to_html(selection).encode(),
         "report.md": to_markdown(selection).encode(),
     }
-    facts = {"fingerprint": selection.fingerprint, "method": selection.method, "versions": dict(selection.versions)}
+    facts: dict[str, Json] = {
+        "fingerprint": selection.fingerprint,
+        "method": selection.method,
+        "versions": dict(selection.versions),
+    }
     return files, facts
 
 

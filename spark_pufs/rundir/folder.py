@@ -22,6 +22,7 @@ from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
+from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text
 
 __all__ = ["MANIFEST", "MARK", "RunFolder"]
@@ -233,7 +234,7 @@ class RunFolder:
             self._show(name)
 
     def write_all(
-        self, files: Mapping[str, bytes], facts: Mapping[str, Any], tables: Mapping[str, int] | None = None
+        self, files: Mapping[str, bytes], facts: Mapping[str, Json], tables: Mapping[str, int] | None = None
     ) -> None:
         """Write the files beside the old ones; once all are there take the old manifest away, show them, and last a
         manifest that names them. ``tables``, their rows by name, lie at ``staged_table`` already."""

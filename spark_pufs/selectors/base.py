@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from spark_pufs.request import Binning, Request
 from spark_pufs.selectors.options import Option, Options, options_of
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable
+from spark_pufs.types import Json
 from spark_pufs.values import shown
 
 __all__ = ["COMMON", "Limits", "Method", "Outcome", "Task", "limits_of", "read_options"]
@@ -115,7 +116,7 @@ class Outcome:
     chosen: list[int]
     scores: NDArray[np.float64]
     errors: NDArray[np.float64]
-    surrogate: Mapping[str, Any] = field(default_factory=dict)
+    surrogate: Mapping[str, Json] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     findings: Findings = field(default_factory=Findings)
@@ -141,14 +142,13 @@ class Method:
     use_when: str
     run: Callable[[Task], Outcome]
     options_class: type[Options] = Options
-    numeric_only: bool = False  # reads numbers: text columns come to it as numbers, one per level
     own_size: bool = False  # decides the number of features itself where none is asked for
     stepwise: bool = False  # a score is given the features chosen before
     makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
     binning: Binning = "equal-frequency"  # where none is asked for
-    trial_options: Mapping[str, Any] = field(default_factory=dict)  # short work, where folds only rank the methods
+    trial_options: Mapping[str, Json] = field(default_factory=dict)  # short work, where folds only rank the methods
 
     def __post_init__(self) -> None:
         options_of(self.options_class)  # an option without a rule is found where the method is declared
@@ -159,7 +159,7 @@ class Method:
         return options_of(self.options_class)
 
 
-def read_options(method: Method, given: Mapping[str, Any]) -> Options:
+def read_options(method: Method, given: Mapping[str, Json]) -> Options:
     """The method's options with defaults filled in; unknown names and bad values are one error."""
     options = method.options
     known = {*options, *COMMON}

@@ -42,10 +42,10 @@ class Option:
 
     default: Any
     what: str
-    ok: Callable[[Any], bool]
+    ok: Callable[[object], bool]
 
 
-def option(default: T, what: str, ok: Callable[[Any], bool]) -> T:
+def option(default: T, what: str, ok: Callable[[object], bool]) -> T:
     """A field that is ``what`` it says wherever ``ok`` holds. For type checkers it is a value of its default's type."""
     return field(default=default, metadata={_RULE: Option(default, what, ok)})
 
@@ -60,9 +60,10 @@ def number(default: float, low: float = 0.0, high: float = np.inf, *, open_low: 
     """A field that is a number above ``low`` (or from it), up to ``high``."""
     what = f"a number {'above' if open_low else 'from'} {low:g}" + (f" up to {high:g}" if high < np.inf else "")
 
-    def ok(value: Any) -> bool:
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        return number and value <= high and (value > low if open_low else value >= low) and math.isfinite(value)
+    def ok(value: object) -> bool:
+        if not isinstance(value, int | float) or isinstance(value, bool):
+            return False
+        return value <= high and (value > low if open_low else value >= low) and math.isfinite(value)
 
     return option(default, what, ok)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spark_pufs.spark.ml.estimator import PUFeatureSelector, PUFeatureSelectorModel
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["PUFeatureSelector", "PUFeatureSelectorModel"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     # Loaded when first used: workers import kernels from here and must not pay for pyspark.ml.
     if name not in __all__:
         raise AttributeError(f"module 'spark_pufs.spark' has no attribute {name!r}")

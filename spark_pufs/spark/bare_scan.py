@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from spark_pufs.engines.parquet.footers import Unfit
-from spark_pufs.spark.scan import is_connect
+from spark_pufs.spark.own_session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
@@ -23,6 +24,7 @@ from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, LaterCachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.likely import likely_rows
+from spark_pufs.spark.own_session import in_own_session
 from spark_pufs.spark.parquet_scan import ParquetFiles
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
@@ -62,13 +64,22 @@ class SparkEngine:
         is what was read from a path, which Spark Connect cannot tell.
         """
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
-        self._frame = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
+        self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
         self._cache = cache
         self._reader = reader_choice(frame.sparkSession, reader)
-        self._files = ParquetFiles(self._frame, self._types, from_path)
+        self._from_path = from_path
         self.how: dict[str, str] = {}
         self.passes: list[Pass] = []
         self._rows: list[int] = []  # of the table, once a pass has counted them
+
+    @cached_property
+    def _frame(self) -> DataFrame:
+        """The table to work on."""
+        return in_own_session(self._theirs)
+
+    @cached_property
+    def _files(self) -> ParquetFiles:
+        return ParquetFiles(self._frame, self._types, self._from_path)
 
     def columns(self) -> list[Column]:
         return [Column(name, _kind(type_), type_) for name, type_ in self._types]
@@ -124,7 +135,7 @@ class SparkEngine:
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}
-        rows = self._frame.selectExpr(
+        rows = self._theirs.selectExpr(  # a table for the user, in the session of the user
             *[f"c{position[name]}" for name in keep], *self._columns(model.numeric, tuple(model.text), rule.column)
         )
         return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.quantiles import PASSES, RadixKernel, edges_from_prefixes, narrow, wanted_ranks
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.synthetic.artificial_rows import ArtificialRows
 from spark_pufs.core.synthetic.bayes_net import Network, sample
 from spark_pufs.core.synthetic.labelling import SAR, Counted, Mechanism, SmallestKeys, counted, draw_labels
@@ -140,9 +141,8 @@ def _table(
     names = [ROW, CLASS, *features]
 
     def fill(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        scan.single_thread()
-        for batch in batches:
-            for block in batch.column(0).to_pylist():
+        with undisturbed():
+            for block in (block for batch in batches for block in batch.column(0).to_pylist()):
                 columns, positive = make(block)
                 own = block_rows(block, rows)
                 arrays = [pa.array(own), pa.array(positive[: len(own)].astype(np.int32))]

@@ -15,6 +15,7 @@ from spark_pufs.engines.parquet.footers import FileColumns, Footer, Unfit, read_
 from spark_pufs.engines.parquet.reading import ColumnPlace, FilesReader, assign, parts_of
 from spark_pufs.spark import scan
 from spark_pufs.spark.bare_scan import BareScan, bare_scan, check_settings, files_of_path, local_path
+from spark_pufs.spark.own_session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -64,7 +65,7 @@ class ParquetFiles:
     def _scan(self) -> BareScan:
         spark = self.frame.sparkSession
         check_settings(spark, self.frame)
-        if self.from_path and scan.is_connect(spark):
+        if self.from_path and is_connect(spark):
             return files_of_path(self.frame, [name for name, _ in self.types])
         return bare_scan(self.frame)
 

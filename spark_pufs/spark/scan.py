@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import lru_cache
+from contextlib import AbstractContextManager
 from functools import reduce as fold
 from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
 from spark_pufs.core.counting.kernel import Held, Kernel, State
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.records import like, to_bytes
+from spark_pufs.spark.own_session import is_connect, setting
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -41,10 +42,10 @@ def _merged(kernel: Kernel[Rows, Held], states: Iterator[bytes]) -> Held:
 
 def _partial(reader: Reader[Rows], kernel: Kernel[Rows, Held]) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        single_thread()
-        state = kernel.start()
-        for batch in reader(batches):
-            state = kernel.add(state, batch)
+        with undisturbed():
+            state = kernel.start()
+            for batch in reader(batches):
+                state = kernel.add(state, batch)
         yield _row(state)
 
     return run
@@ -59,16 +60,6 @@ def _join(kernel: Kernel[Rows, Held]) -> Task:
 
 def _row(state: State) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([to_bytes(state)], pa.binary())], ["state"])
-
-
-@lru_cache(maxsize=1)
-def single_thread() -> None:
-    """One BLAS thread in this worker, set once: Spark already runs one task per core."""
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return  # then OMP_NUM_THREADS rules, which Spark sets to spark.task.cpus
-    threadpool_limits(1)
 
 
 def partitions(frame: DataFrame) -> int | None:
@@ -90,21 +81,6 @@ def slots(spark: SparkSession) -> int:
 def one_machine(spark: SparkSession) -> bool:
     """Whether the driver's own cores are all there is; Spark Connect does not tell."""
     return not is_connect(spark) and str(spark.sparkContext.master).startswith("local")
-
-
-def is_connect(spark: SparkSession) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")
-
-
-@contextmanager
-def setting(spark: SparkSession, name: str, value: int) -> Iterator[None]:
-    """A setting for what is planned inside; the session's own value comes back after."""
-    before = spark.conf.get(name)
-    spark.conf.set(name, str(value))
-    try:
-        yield
-    finally:
-        spark.conf.set(name, str(before))
 
 
 def at_most(spark: SparkSession, name: str, value: int) -> AbstractContextManager[None]:

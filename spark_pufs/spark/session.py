@@ -58,10 +58,9 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
         return _checked(_remote(os.environ.get("SPARK_REMOTE", master), conf))
     check_java()
-    # Workers run `python3` from the PATH unless told: that one may lack our packages.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {**SETTINGS, **conf}
-    with _stderr_to_file() as noise:
+    alike = master.startswith("local") and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    with _same_python(), _stderr_to_file() as noise:
         try:
             start_jvm(settings)
             session = _configured(SparkSession.builder.master(master).appName("spark-pufs"), settings).getOrCreate()
@@ -69,7 +68,6 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
             raise
         except Exception as error:  # py4j and pyspark raise many kinds; all mean that no session came up
             raise EnvironmentFault(_no_session(master, error, noise)) from error
-    alike = master.startswith("local") and os.environ["PYSPARK_PYTHON"] == sys.executable
     return session if alike else _checked(session)
 
 
@@ -127,19 +125,39 @@ def _configured(builder: SparkSession.Builder, conf: Mapping[str, str]) -> Spark
 
 
 @contextmanager
+def _same_python() -> Iterator[None]:
+    """Workers run `python3` from the PATH unless told, which may lack our packages; a session asks when it starts."""
+    told = "PYSPARK_PYTHON" in os.environ
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        yield
+    finally:
+        if not told:
+            del os.environ["PYSPARK_PYTHON"]
+
+
+@contextmanager
 def _stderr_to_file() -> Iterator[Path]:
-    """What the JVM says while it starts, and later, goes to a file: it inherits our standard error when it starts."""
-    noise = Path(tempfile.gettempdir(), f"spark-pufs-{os.getpid()}.spark.log")
+    """What the JVM says while it starts, and later, goes to a file: it inherits our standard error when it starts.
+
+    The file loses its name once Java is up, so that it goes with Java however that ends; who asks for debug messages
+    is told of it and finds it, and so is who gets no session.
+    """
+    descriptor, name = tempfile.mkstemp(prefix="spark-pufs-", suffix=".spark.log")
+    noise = Path(name)
     sys.stderr.flush()
     kept = os.dup(2)
-    with os.fdopen(os.open(noise, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
-        os.dup2(file.fileno(), 2)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
     try:
         yield noise
     finally:
         os.dup2(kept, 2)
         os.close(kept)
+    if log.isEnabledFor(logging.DEBUG):
         log.debug("Spark's own messages are in %s", noise)
+    else:
+        noise.unlink()
 
 
 def _no_session(master: str, error: Exception, noise: Path) -> Fault:

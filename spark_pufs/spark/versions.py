@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spark_pufs.errors import EnvironmentFault, Fault
 from spark_pufs.masking.texts import foreign
@@ -122,7 +122,8 @@ def _names(hosts: Sequence[str]) -> str:
 
 
 def _tasks(spark: SparkSession) -> int:
-    from spark_pufs.spark.scan import is_connect, slots
+    from spark_pufs.spark.own_session import is_connect
+    from spark_pufs.spark.scan import slots
 
     return CONNECT_TASKS if is_connect(spark) else min(slots(spark), MOST_TASKS)
 
@@ -131,10 +132,10 @@ def _place(text: str) -> Place:
     return Place(**json.loads(text))
 
 
-def _probe(packages: Sequence[str]) -> Callable[[Any], str]:
+def _probe(packages: Sequence[str]) -> Callable[[object], str]:
     """A function that travels whole, because the worker may lack this very package: it uses only its own names."""
 
-    def tell(_: Any) -> str:
+    def tell(_: object) -> str:
         import importlib
         import json
         import platform

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import io
 import math
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 __all__ = ["png", "subplots"]
 
 
-def subplots(panels: int, columns: int) -> tuple[Any, list[Any]]:
+def subplots(panels: int, columns: int) -> tuple[Figure, list[Axes]]:
     """A figure and its panels, row by row; those that are not needed are hidden."""
     from matplotlib.figure import Figure
 
@@ -21,7 +25,7 @@ def subplots(panels: int, columns: int) -> tuple[Any, list[Any]]:
     return figure, axes
 
 
-def png(figure: Any) -> bytes:
+def png(figure: Figure) -> bytes:
     """The figure as a file's bytes."""
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=80)

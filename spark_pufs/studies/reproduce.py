@@ -143,7 +143,7 @@ def _with_data(study: Any, data: str | None) -> Any:
     return dataclasses.replace(study, data=data if "://" in data else str(Path(data).absolute()))
 
 
-def _absent(study: Any) -> str | None:
+def _absent(study: object) -> str | None:
     """Why a study has to be left out, if so."""
     if getattr(study, "data", "") is None:
         return "it reads public data, and run.data names no folder"

@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -18,6 +17,7 @@ from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.studies.study import COLUMNS, ERROR, Row
+from spark_pufs.types import Json
 
 __all__ = ["KeptResults", "parquet"]
 
@@ -36,7 +36,7 @@ class KeptResults:
         self.rows = pd.DataFrame(columns=SCHEMA.names)
         self._parts = 0
 
-    def open(self, settings: Mapping[str, Mapping[str, Any]], overwrite: bool) -> None:
+    def open(self, settings: Mapping[str, Mapping[str, Json]], overwrite: bool) -> None:
         """Read what is there, if it was made with the same settings; ``settings`` by study."""
         asked = json.loads(json.dumps(settings))
         kept = ({} if overwrite else self._folder.read_json(SETTINGS)) or {}
@@ -105,7 +105,7 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def _differs(study: str, kept: Mapping[str, Any], asked: Mapping[str, Any]) -> Fault:
+def _differs(study: str, kept: Mapping[str, Json], asked: Mapping[str, Json]) -> Fault:
     names = [name for name in {**kept, **asked} if kept.get(name) != asked.get(name)]
     found = "; ".join(f"{name} was {kept.get(name)!r}, asked for is {asked.get(name)!r}" for name in names)
     fix = "Name another output.path, or set output.overwrite: true to begin anew."

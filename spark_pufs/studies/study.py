@@ -4,7 +4,7 @@ A study is a frozen dataclass of plain settings: it travels to the workers, and 
 ``studies.reproduce`` runs its units. A study that reads public data has a field ``data: str | None = None``, which is
 filled in with the folder that the configuration names; where none is named the study is left out, as it is where its
 method ``absent()``, if it has one, gives a reason. Settings that a YAML
-section must not mistype are checked with ``__pydantic_config__: ClassVar[Any] = {"extra": "forbid"}``.
+section must not mistype are checked with ``__pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}``.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import pandas as pd
+
+from spark_pufs.types import Json
 
 __all__ = ["COLUMNS", "ERROR", "Row", "Study", "Unit", "chooses", "fixed_settings", "key_of", "long_form", "seed_of"]
 
@@ -66,7 +68,7 @@ def chooses(default: T) -> T:
     return given
 
 
-def fixed_settings(study: Study) -> dict[str, Any]:
+def fixed_settings(study: Study) -> dict[str, Json]:
     """The settings that decide what a unit gives; where the public data lie is none."""
     fields = [field for field in dataclasses.fields(study) if _CHOOSES not in field.metadata]  # type: ignore[arg-type]
     return {field.name: getattr(study, field.name) for field in fields if field.name != "data"}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,7 @@ from spark_pufs.run.execution import select_with
 from spark_pufs.selection import Selection
 from spark_pufs.selectors.base import read_options
 from spark_pufs.selectors.registry import METHODS, method_named
-from spark_pufs.types import LabelRule
+from spark_pufs.types import Json, LabelRule
 
 __all__ = ["Entry", "all_methods", "counting", "entry", "longest_first", "select_rows"]
 
@@ -65,8 +64,8 @@ class Entry:
     """A method, its own options, and settings common to all methods."""
 
     method: str
-    options: dict[str, Any]
-    common: dict[str, Any]
+    options: dict[str, Json]
+    common: dict[str, Json]
 
 
 def entry(text: str) -> Entry:
@@ -100,7 +99,7 @@ def longest_first(methods: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: -SECONDS.get(name, SECONDS.get(name.split()[0], 0.3)))
 
 
-def counting(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def counting(method: str, options: Mapping[str, Json]) -> dict[str, Json]:
     """How papers count, as settings of a request: plug-in information in bins of equal width, near copies apart.
 
     >>> counting("semi-jmi", {"surrogate": "y0"})

@@ -72,10 +72,13 @@ class PUTable:
         return self.plan.profile.rows
 
 
-def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-frequency") -> Plan:
+def inspect(
+    engine: Engine, request: Request, own_binning: Binning = "equal-frequency", known: Plan | None = None
+) -> Plan:
     """Resolve the columns, read the table once, and raise all faults together.
 
-    ``own_binning`` is the method's: what ``auto`` means to it.
+    ``own_binning`` is the method's: what ``auto`` means to it. Rows behind a ``known`` plan of the same columns are not
+    read again.
     """
     columns = engine.columns()
     schema, faults = resolve(
@@ -84,9 +87,8 @@ def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-freq
     names = [column.name for column in columns]
     if schema.label not in names or not schema.order or len(set(names)) < len(names):
         raise DataError(faults)
-    source = engine.source(schema.numeric, schema.text, schema.label)
-    kernel = ProfileKernel(len(schema.numeric), len(schema.text))
-    profile = kernel.read(source.scan(kernel, "profile"))
+    same = known is not None and known.schema == schema
+    source, profile = (known.source, known.profile) if known and same else _profiled(engine, schema)
     states, label_faults = _labels(profile, request)
     dropped = dict(schema.skipped) | _dropped(schema, profile, request.max_categories)
     features = tuple(name for name in schema.order if name not in dropped)
@@ -108,6 +110,12 @@ def inspect(engine: Engine, request: Request, own_binning: Binning = "equal-freq
         source,
         request.binning_or(own_binning),
     )
+
+
+def _profiled(engine: Engine, schema: Schema) -> tuple[Source, Profile]:
+    source = engine.source(schema.numeric, schema.text, schema.label)
+    kernel = ProfileKernel(len(schema.numeric), len(schema.text))
+    return source, kernel.read(source.scan(kernel, "profile"))
 
 
 def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:

@@ -20,13 +20,14 @@ from spark_pufs.selectors.base import Method, read_options
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.testing.subject import NAMES, Subject, example_table, lines_of, require, scores_of
 from spark_pufs.testing.travelling import TravellingEngine
+from spark_pufs.types import Json
 
 __all__ = ["CHECKS", "Subject", "check_method"]
 
 COSTS = {"a": 3.0, "b": 1.0, "c": 2.0, "d": 1.5, "e": 0.5}
 
 
-def check_method(method: Method, settings: Mapping[str, Any] | None = None, **known: Any) -> None:
+def check_method(method: Method, settings: Mapping[str, Json] | None = None, **known: Any) -> None:
     """Run every check; an AssertionError names all that failed, each with what is owed and what was found.
 
     ``settings`` and ``known`` are those of ``Subject``. Some two dozen selections on 150 rows: seconds for most
@@ -258,7 +259,7 @@ def _alike(found: Mapping[str, float], expected: Mapping[str, float], relative: 
     require(alike, f"scores of {dict(expected)}", dict(found))
 
 
-def _refused(subject: Subject, **options: Any) -> list[str]:
+def _refused(subject: Subject, **options: object) -> list[str]:
     """The faults of the error that the options must be; none where they are taken."""
     try:
         subject.run(example_table(), k=2, **options)

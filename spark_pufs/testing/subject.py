@@ -18,6 +18,7 @@ from spark_pufs.errors import DataError, PufsWarning
 from spark_pufs.selection import Selection
 from spark_pufs.selectors.base import Method
 from spark_pufs.selectors.registry import METHODS
+from spark_pufs.types import Json
 
 __all__ = ["NAMES", "Subject", "example_table", "lines_of", "require", "scores_of"]
 
@@ -36,7 +37,7 @@ class Subject:
     """
 
     method: Method
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Json] = field(default_factory=dict)
     may_choose_fewer: bool = False
     draws_by_column: bool = False
     draws_by_value: bool = False
@@ -82,13 +83,13 @@ def example_table(rows: int = 150, positives: int = 25, negatives: int = 20) -> 
     return pd.DataFrame(X, columns=NAMES).assign(label=label)
 
 
-def require(held: bool, owed: str, found: Any = "") -> None:
+def require(held: bool, owed: str, found: object = "") -> None:
     """An AssertionError that says what a method owes and what was found instead."""
     if not held:
         raise AssertionError(f"{owed}; found {found!r}" if found != "" else owed)
 
 
-def lines_of(selection: Selection) -> list[tuple[Any, ...]]:
+def lines_of(selection: Selection) -> list[tuple[object, ...]]:
     """The ranking as values to compare."""
     return [(f.name, f.rank, f.score, f.standard_error, f.selected) for f in selection.features]
 

@@ -16,13 +16,14 @@ from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.request import Request
 from spark_pufs.run.execution import select_with
-from spark_pufs.selectors.registry import METHODS
+from spark_pufs.selectors.clusters import fscpu
+from spark_pufs.selectors.rows import baselines, lgbm_opt, library, prfs, pufs
 from spark_pufs.types import LabelRule
 from support.places import PLACES, Placed, Table
 
 ROWS = 600
 LABEL = LabelRule("label")
-READS_NUMBERS = [name for name, method in METHODS.items() if method.numeric_only]
+READS_NUMBERS = [one.name for room in (baselines, fscpu, lgbm_opt, library, prfs, pufs) for one in room.METHODS]
 QUICK: dict[str, dict[str, Any]] = {
     "dt-rfe": {"trees": 5},
     "lgbm-opt": {"evaluations": 2, "search": "paper", "classifier": "hist-gradient-boosting"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,15 @@ def rehearsed(method: str, **options: Any) -> list[str]:
     before = len(engine.passes)
     rehearse(packed, request)
     return [one.what for one in engine.passes[before:]]
+
+
+def test_rows_behind_a_known_plan_are_read_once() -> None:
+    engine, request = LocalEngine(table(50)), Request.of(LabelRule("label"), method="semi-mim", k=1)
+    known = prepare(engine, request)
+    assert prepare(engine, replace(request, method="jmi"), known).profile is known.profile
+    assert [one.what for one in engine.passes] == ["profile"]
+    assert prepare(engine, replace(request, exclude=known.features[:1]), known).features == known.features[1:]
+    assert [one.what for one in engine.passes] == ["profile", "profile"]
 
 
 NEGATIVES = r"Column 'label': method '.*' needs rows labelled negative, found none\."

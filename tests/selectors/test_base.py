@@ -19,7 +19,7 @@ from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import COMMON, Limits, Task, limits_of, read_options
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.evidence.trial import _first
+from spark_pufs.selectors.evidence.trial import Trial, _first
 from spark_pufs.selectors.information.surrogates import SurrogateOptions
 from spark_pufs.selectors.options import Options
 from spark_pufs.selectors.registry import METHODS, method_named
@@ -115,7 +115,7 @@ def test_a_small_cost_beside_a_large_one_fits_exactly() -> None:
     found, _ = limits(budget=1_000_000.1, costs={"a.*": 1e6, "b": 0.1})
     assert open_names(found, [0]) == ["b"]
     assert by_score(np.array([4.0, 3.0, 2.0, 1.0]), found) == [0, 2]
-    unit = {"costs": found.costs.tolist(), "cap": found.budget}
+    unit = Trial("mim", costs=tuple(found.costs.tolist()), cap=found.budget)
     assert _first(np.arange(4), 4, unit).tolist() == [0, 2]
     assert _first(np.array([3, 2]), 4, unit).tolist() == [2, 3]  # of a method that reads some columns only
 

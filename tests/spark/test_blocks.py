@@ -16,6 +16,7 @@ from spark_pufs.engines.base import Packer
 from spark_pufs.request import Request
 from spark_pufs.spark import blocks, scan
 from spark_pufs.spark.engine import RawReader, SparkEngine
+from spark_pufs.spark.own_session import in_own_session
 from spark_pufs.table.pu_table import inspect, pack
 from spark_pufs.types import Bins, Block, LabelRule
 
@@ -87,9 +88,9 @@ def test_wide_tables_make_blocks_of_fewer_rows() -> None:
 
 
 def test_wide_tables_are_decoded_a_few_rows_at_a_time(spark: SparkSession) -> None:
-    """A session's own smaller number stays, and what was set before comes back."""
-    frame = spark.range(1)
-    names = [ARROW, *blocks.READ_ROWS]
+    """A session's own smaller number stays, what was set before comes back, and a user's session is not touched."""
+    theirs, frame = spark, in_own_session(spark.range(1))
+    spark, names = frame.sparkSession, [ARROW, *blocks.READ_ROWS]
 
     def inside(width: int) -> list[str | None]:
         with blocks.Raw(frame, iter, 7, width).reading():
@@ -102,6 +103,8 @@ def test_wide_tables_are_decoded_a_few_rows_at_a_time(spark: SparkSession) -> No
     with scan.setting(spark, names[1], 100):
         assert inside(3_000) == ["7", "100", "262"]
     assert [spark.conf.get(name) for name in names] == before
+    with scan.setting(theirs, ARROW, 7), scan.setting(spark, ARROW, 8):
+        assert (theirs.conf.get(ARROW), spark.conf.get(ARROW)) == (before[0], "8")
 
 
 def test_packed_rows_are_cut_small_and_kept_on_disk(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:

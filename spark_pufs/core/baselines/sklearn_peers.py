@@ -5,7 +5,6 @@ Each is ``kernel(rows, settings)`` for one task: rows with X (n, D) scaled to [0
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.scored import canonical_order
 from spark_pufs.core.counting.row_sample import LabelledRows
+from spark_pufs.core.process_state import without_warnings
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["Eliminated", "Elimination", "LassoFit", "Penalty", "forest_elimination", "lasso_weights"]
@@ -37,13 +37,11 @@ class LassoFit:
 
 def lasso_weights(rows: LabelledRows, penalty: Penalty) -> LassoFit:
     """An L1-penalised least-squares fit of the label."""
-    from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import Lasso
 
     # A tighter tolerance than the default: the order of the columns must not matter.
-    model = Lasso(alpha=penalty.alpha, max_iter=MOST_STEPS, tol=TOLERANCE)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # told by ``converged``
+    model = Lasso(alpha=penalty.alpha, max_iter=MOST_STEPS, tol=TOLERANCE, random_state=0)
+    with without_warnings():  # of convergence, told by ``converged``
         model.fit(rows.X, (rows.label == LABELLED_POSITIVE).astype(np.float64))
     return LassoFit(model.coef_, bool(model.n_iter_ < MOST_STEPS))
 

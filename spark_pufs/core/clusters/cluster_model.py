@@ -13,7 +13,7 @@ from spark_pufs.core.clusters.mixture import Frame, Mixture, assign
 from spark_pufs.core.counting.counts import CountTable
 from spark_pufs.core.counting.row_sample import label_codes
 from spark_pufs.core.information.level_numbers import LevelNumbers
-from spark_pufs.types import LABELLED_POSITIVE, RawBatch
+from spark_pufs.types import LABELLED_POSITIVE, Json, RawBatch
 
 __all__ = ["ClusterModel", "VerdictKernel"]
 
@@ -52,7 +52,7 @@ class ClusterModel:
         clean = np.where(np.isnan(clean), self.fill, clean)
         return assign(self.mixture, clean) if self.mixture.covariance.ndim == 3 else _likeliest(self.mixture, clean)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         """Plain lists, so that the model can be kept in selection.json and used on other tables."""
         frame = {name: getattr(self.mixture.frame, name).tolist() for name in _FRAME}
         own = {name: getattr(self, name).tolist() for name in ("low", "high", "fill", "positive")}
@@ -71,7 +71,7 @@ class ClusterModel:
         return cls(tuple(values["names"]), low, high, fill, mixture, np.array(values["positive"], np.bool_), text)
 
 
-def _levels_dict(levels: LevelNumbers) -> dict[str, Any]:
+def _levels_dict(levels: LevelNumbers) -> dict[str, Json]:
     own = {name: None if np.isnan(value := getattr(levels, name)) else value for name in ("other", "missing")}
     return {"categories": list(levels.categories), "numbers": levels.numbers.tolist(), **own}
 

@@ -6,13 +6,13 @@ too, with Q = [X, products] (d + d(d+1)/2, N); slower than diagonal components b
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings, draw_rows, likeliest, spread_rows
+from spark_pufs.core.process_state import without_warnings
 
 __all__ = ["Dense", "clusters_of", "dense_log_density", "fit_dense", "fit_sklearn"]
 
@@ -72,8 +72,7 @@ def fit_sklearn(
     data = X.astype(np.float64)
     if len(data) < 2:  # it refuses a single row
         return np.zeros(len(data), np.int64), Dense(np.ones(1), data, np.eye(X.shape[1])[None])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "did not converge", "fewer distinct points than clusters"
+    with without_warnings():  # "did not converge", "fewer distinct points than clusters"
         model.fit(data[rows])
     return model.predict(data).astype(np.int64), Dense(model.weights_, model.means_, model.covariances_)
 

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.errors import EnvironmentFault, Fault
 
-__all__ = ["CLASSIFIERS", "TREES", "classifier_named", "held_out_scores"]
+__all__ = ["CLASSIFIERS", "TREES", "Classifier", "classifier_named", "held_out_scores"]
 
 Floats = NDArray[np.float64]
-ClassifierName = Literal["lightgbm", "hist-gradient-boosting"]
 CLASSIFIERS = ("auto", "lightgbm", "hist-gradient-boosting")
 TREES = 100
 MOST_SEEDS = 2**31  # LightGBM takes 32 bits with a sign
+
+
+class Classifier(Protocol):
+    """What is asked of a model of scikit-learn's kind."""
+
+    def fit(self, X: Floats, y: NDArray[np.bool_], **more: object) -> Self: ...
+
+    def predict_proba(self, X: Floats) -> Floats: ...
 
 
 def classifier_named(wanted: str) -> str:
@@ -51,29 +58,30 @@ def held_out_scores(
     else:
         model.fit(_finite(train), labelled)
         test = _finite(test)
-    found: Floats = model.predict_proba(test)[:, 1]
-    return found
+    return model.predict_proba(test)[:, 1]
 
 
-def _lightgbm(trees: int, depth: int | None, seed: int) -> Any:
+def _lightgbm(trees: int, depth: int | None, seed: int) -> Classifier:
     from lightgbm import LGBMClassifier
 
     # One thread and a fixed order of sums: the same trees on every machine.
-    return LGBMClassifier(
+    model: Classifier = LGBMClassifier(
         n_estimators=trees, max_depth=depth or -1, n_jobs=1, random_state=seed, deterministic=True, verbose=-1
     )
+    return model
 
 
-def _histograms(categorical: list[int], trees: int, depth: int | None, seed: int) -> Any:
+def _histograms(categorical: list[int], trees: int, depth: int | None, seed: int) -> Classifier:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(
+    model: Classifier = HistGradientBoostingClassifier(
         max_iter=trees,
         max_depth=depth,
         random_state=seed,
         early_stopping=False,
         categorical_features=categorical or None,
     )
+    return model
 
 
 def _finite(X: Floats) -> Floats:

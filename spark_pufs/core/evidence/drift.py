@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.information.gtest import log_p_value
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Json
 
 __all__ = ["ColumnCounts", "Drift", "drift_between", "homogeneity"]
 
@@ -45,15 +45,15 @@ class ColumnCounts:
         """Rows (levels,) of one label state."""
         return np.array(self.counts[state], np.int64)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Json]:
         """Plain values for JSON, which knows no infinity: as the last edge it is null."""
         bins = self.bins
-        cut = (
+        cut: dict[str, Json] = (
             {"edges": [None if np.isinf(edge) else edge for edge in bins.edges]}
             if bins.kind == "numeric"
             else {"categories": list(bins.categories), "pooled": bins.pooled}
         )
-        rows = {name: list(self.counts[state]) for name, state in _STATES.items()}
+        rows: dict[str, Json] = {name: list(self.counts[state]) for name, state in _STATES.items()}
         return {"name": bins.name, **cut, "missing": bins.missing, **rows}
 
     @classmethod

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spark_pufs.core.evidence.classifier import Classifier
 from spark_pufs.errors import ConfigError, DataError, Fault
 
 __all__ = [
@@ -110,7 +111,7 @@ def estimate_rho(
     X: ArrayLike,
     labelled: ArrayLike,
     rng: np.random.Generator,
-    classifier: Any = None,
+    classifier: Classifier | None = None,
     folds: int = 5,
     draws: int = 50,
     level: float = 0.95,
@@ -145,7 +146,9 @@ def estimate_rho(
     return LabelRate(rho, error, low, high, separation, floor, positives, positives / len(flag), warnings)
 
 
-def _out_of_fold(X: Floats, flag: NDArray[np.bool_], fold: Ints, chosen: Ints, make: Callable[[], Any]) -> Floats:
+def _out_of_fold(
+    X: Floats, flag: NDArray[np.bool_], fold: Ints, chosen: Ints, make: Callable[[], Classifier]
+) -> Floats:
     """g (n,) of the ``chosen`` rows (row numbers (n,), repeats allowed), each by a model of the other folds."""
     g = np.empty(len(chosen))
     for number in range(int(fold.max()) + 1):
@@ -218,7 +221,7 @@ def _interval(rho: float, draws: Floats, level: float) -> tuple[float, float, fl
     return low, high, error
 
 
-def _maker(classifier: Any) -> Callable[[], Any]:
+def _maker(classifier: Classifier | None) -> Callable[[], Classifier]:
     """Fresh copies of the classifier."""
     from sklearn.base import clone
 

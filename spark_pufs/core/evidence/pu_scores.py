@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Final
+from typing import Final, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -191,17 +191,17 @@ def pu_auc(score: ArrayLike, labelled: ArrayLike, pi: Rho | None = None, level: 
     return PUAuc(auc, corrected, m, n, CONSTANT if np.ptp(values) == 0 else SCORED, warnings)
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> float:
     """Python's own number; NaN, which lies in no range, for anything else."""
     number = plain(value)
-    return number if isinstance(number, Real) else math.nan
+    return cast(float, number) if isinstance(number, Real) else math.nan
 
 
-def _share(given: Any) -> Any:
+def _share(given: object) -> Rho:
     """A share, a range or a Beta with Python's own numbers."""
     if isinstance(given, Beta):
         return given
-    return tuple(map(plain, given)) if isinstance(given, tuple) else plain(given)
+    return cast(Rho, tuple(map(plain, given)) if isinstance(given, tuple) else plain(given))
 
 
 def _belief(share: Rho, where: str) -> Belief:
@@ -292,7 +292,7 @@ def _flags(values: ArrayLike, where: str) -> Flags:
     return raw.astype(np.bool_)
 
 
-def _strange(raw: NDArray[Any]) -> list[Any]:
+def _strange(raw: NDArray[np.generic]) -> list[object]:
     """Values that are no flags."""
     if raw.dtype.kind in "biuf":
         return list(raw[(raw != 0) & (raw != 1)].tolist())

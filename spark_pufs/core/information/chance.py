@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.integer[Any]] | Floats
+Counts = NDArray[np.integer] | Floats
 
 CAUTION = 2.0  # normal deviations of chance that information has to exceed
 MANY = 32.0  # positives expected on a level above which the series is exact to 0.1 %

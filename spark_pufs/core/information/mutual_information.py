@@ -6,8 +6,6 @@ features side by side and is summed feature by feature.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -24,7 +22,7 @@ __all__ = [
     "squared_loss_information",
 ]
 
-Counts = NDArray[np.integer[Any]] | NDArray[np.float64]
+Counts = NDArray[np.integer] | NDArray[np.float64]
 Estimate = tuple[NDArray[np.float64], NDArray[np.float64]]  # value and standard error, each (D,)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.budget import Budget, fill
 from spark_pufs.core.search.mask_draws import RepairedPair
-from spark_pufs.core.search.saved_state import state_array, whole_number
+from spark_pufs.core.search.mask_regression import Effects
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 
 __all__ = ["PaperSearch"]
 
@@ -92,12 +93,21 @@ class PaperSearch:
         if self.generation % 100 == 0 or self.stopped:
             self.history.append(self.theta)
 
-    def selection(self) -> Mask:
-        """The features (D,) with the largest theta, taken while the budget allows."""
+    @property
+    def tried(self) -> int:
+        """Masks that were scored."""
+        return 2 * self.generation
+
+    def scored(self) -> Effects:
+        """Theta (D,), which has no error of its own."""
+        return Effects(self.theta, np.zeros(len(self.theta)))
+
+    def selection(self, prior: Floats | None = None) -> Mask:
+        """The features (D,) with the largest theta, taken while the budget allows; the paper knows no ``prior``."""
         return fill(self.budget.must, np.argsort(-self.theta, kind="stable"), self.budget)
 
-    def state_dict(self) -> dict[str, Any]:
-        """Everything that ``from_state`` needs besides the arguments: arrays and numbers only."""
+    def state_dict(self) -> State:
+        """Everything that ``restore`` needs besides the arguments: arrays and numbers only."""
         return {
             "name": self.name,
             "generation": self.generation,
@@ -107,7 +117,7 @@ class PaperSearch:
             "best_mask": self.best_mask,
         }
 
-    def restore(self, state: Mapping[str, Any]) -> PaperSearch:
+    def restore(self, state: Mapping[str, object]) -> Self:
         """Go on from a ``state_dict`` of a search with the same arguments.
 
         A state that such a search cannot have come to is a ValueError.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from spark_pufs.core.search.budget import Budget, fill
 from spark_pufs.core.search.mask_draws import SizedMasks, every_mask
 from spark_pufs.core.search.mask_regression import Contrast, Effects, combine, information
-from spark_pufs.core.search.saved_state import state_array, whole_number
+from spark_pufs.core.search.saved_state import State, state_array, whole_number
 
 __all__ = ["ContrastSearch", "ContrastSettings"]
 
@@ -107,6 +107,16 @@ class ContrastSearch:
         self.generation += 1
         self._conclude()
 
+    @property
+    def tried(self) -> int:
+        """Masks that were scored."""
+        return sum(len(values) for values in self.values)
+
+    def scored(self) -> Effects:
+        """Effects (D,), 0 where nothing is known."""
+        known = np.isfinite(self.evidence.error)
+        return Effects(np.where(known, self.evidence.estimate, 0.0), np.where(known, self.evidence.error, 0.0))
+
     def selection(self, prior: Floats | None = None) -> Mask:
         """The features (D,) with the largest theta, taken while the budget allows.
 
@@ -126,11 +136,11 @@ class ContrastSearch:
         edge = self.settings.settled
         return int(((self.theta > edge) & (self.theta < 1 - edge)).sum())
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> State:
         """Everything that ``restore`` needs besides the arguments: arrays, numbers and strings only."""
         return {"name": self.name, "generation": self.generation, "values": np.array(self.values)}
 
-    def restore(self, state: Mapping[str, Any]) -> ContrastSearch:
+    def restore(self, state: Mapping[str, object]) -> Self:
         """Go on from a ``state_dict`` of a search with the same arguments: the scores are told again.
 
         A state that such a search cannot have come to is a ValueError.

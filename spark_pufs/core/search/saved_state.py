@@ -5,19 +5,22 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["State", "decode", "encode", "state_array", "whole_number"]
 
-State = dict[str, Any]  # arrays, and plain values that JSON holds
+State = dict[str, object]  # arrays, and plain values that JSON holds
 
 _JSON = "json:"
+Value = TypeVar("Value", bound=np.generic)
 
 
-def state_array(state: Mapping[str, Any], name: str, kind: Any, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+def state_array(
+    state: Mapping[str, object], name: str, kind: type[Value], shape: tuple[int, ...] | None = None
+) -> NDArray[Value]:
     """An array of finite values; ``shape`` where it is known.
 
     >>> state_array({"theta": np.zeros(2)}, "theta", np.float64, (2,)).tolist()
@@ -33,7 +36,7 @@ def state_array(state: Mapping[str, Any], name: str, kind: Any, shape: tuple[int
     return array
 
 
-def whole_number(state: Mapping[str, Any], name: str) -> int:
+def whole_number(state: Mapping[str, object], name: str) -> int:
     """A whole number from 0 on.
 
     >>> whole_number({"generation": 3}, "generation")

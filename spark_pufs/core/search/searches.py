@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.compact_ga import PaperSearch
 from spark_pufs.core.search.contrast_search import ContrastSearch, ContrastSettings
 from spark_pufs.core.search.mask_draws import MaskDraws
+from spark_pufs.core.search.mask_regression import Effects
+from spark_pufs.core.search.saved_state import State
 
 __all__ = [
     "SEARCHES",
@@ -26,7 +27,6 @@ __all__ = [
     "ScoreLog",
     "Search",
     "combined",
-    "from_state",
     "jmi_of_masks",
 ]
 
@@ -35,7 +35,13 @@ Mask = NDArray[np.bool_]
 
 
 class Search(Protocol):
-    """What a driver may call. D features, M masks per generation."""
+    """What a driver may call. D features, M masks per generation.
+
+    ``tell`` takes the scores of the masks that ``ask`` gave; ``tried`` is how many masks were scored. ``scored`` gives
+    a score and its standard error for every feature. ``prior`` (D,) of ``selection``, in standard normal units, may
+    have a say in the order of features that the search left open. ``restore`` goes on from a ``state_dict`` of a search
+    with the same arguments, and a state that such a search cannot have come to is a ValueError.
+    """
 
     name: str
     generation: int
@@ -60,27 +66,22 @@ class Search(Protocol):
 
     def tell(self, values: ArrayLike) -> None: ...
 
-    def selection(self) -> Mask: ...
+    @property
+    def tried(self) -> int: ...
 
-    def state_dict(self) -> dict[str, Any]: ...
+    def scored(self) -> Effects: ...
+
+    def selection(self, prior: Floats | None = None) -> Mask: ...
+
+    def state_dict(self) -> State: ...
+
+    def restore(self, state: Mapping[str, object]) -> Self: ...
 
 
 SEARCHES: dict[str, type[PaperSearch] | type[ContrastSearch]] = {
     "contrast": ContrastSearch,
     "paper": PaperSearch,
 }
-
-
-def from_state(state: Mapping[str, Any], budget: Budget, seed: int, **options: Any) -> PaperSearch | ContrastSearch:
-    """The search that gave ``state``, made again from the same arguments and set forward to the same point.
-
-    >>> budget = Budget.of(np.ones(4), 2)
-    >>> first = PaperSearch(budget, seed=3)
-    >>> first.tell([0.2, 0.1])
-    >>> bool((from_state(first.state_dict(), budget, seed=3).ask() == first.ask()).all())
-    True
-    """
-    return SEARCHES[str(state["name"])](budget, seed, **options).restore(state)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.soft.encoding import Codes
 
 __all__ = ["boosting_importance"]
@@ -18,7 +18,7 @@ def boosting_importance(codes: Codes, target: NDArray[np.float64], seed: int) ->
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     X = np.ascontiguousarray(codes.T, np.float32)
-    with threadpool_limits(1):  # sums of histograms round by the number of threads
+    with undisturbed():  # sums of histograms round by the number of threads
         model = HistGradientBoostingRegressor(
             max_iter=TREES, max_depth=DEPTH, min_samples_leaf=LEAST_LEAF, early_stopping=False, random_state=0
         ).fit(X, target)

@@ -19,7 +19,7 @@ LEAST_LEAF = 5  # rows: labels are few, and leaves of single rows follow each of
 REGRESSION_SHARE = 1 / 3  # of the features, that a split of a number chooses from
 
 
-def grown(codes: Codes, target: NDArray[Any], trees: int, seed: int) -> list[Any]:
+def grown(codes: Codes, target: NDArray[np.generic], trees: int, seed: int) -> list[Any]:
     """Trees of codes (D, n) that tell ``target`` (n,): a class where it is boolean, else a number."""
     from sklearn import config_context
     from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor

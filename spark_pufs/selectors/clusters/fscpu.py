@@ -7,9 +7,9 @@ come back, and after each generation the state is kept. The chosen mask's mixtur
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,18 @@ from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
-from spark_pufs.core.search.contrast_search import ContrastSearch
 from spark_pufs.core.search.mask_regression import normal_scores
 from spark_pufs.core.search.saved_state import State, state_array, whole_number
-from spark_pufs.core.search.searches import SEARCHES, ContrastSettings, ScoreLog, Search, combined, jmi_of_masks
+from spark_pufs.core.search.searches import (
+    SEARCHES,
+    ContrastSearch,
+    ContrastSettings,
+    PaperSearch,
+    ScoreLog,
+    Search,
+    combined,
+    jmi_of_masks,
+)
 from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
@@ -100,21 +108,18 @@ def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[Cluste
     return [Cluster(int(c), int(a)) for a, c in zip(known, np.maximum(np.rint(rows[place]), known), strict=True)]
 
 
-def _run(with_information: bool) -> Callable[[Task], Outcome]:
-    def run(task: Task) -> Outcome:
-        options, limits = task.options_as(FscpuOptions), task.limits
-        alone = information_alone(task, options.correction)
-        kept = screen(alone, limits.must, limits.never, options.screen, mask_budget(task).count)
-        if kept is None:
-            return _advised(_searched(task, with_information, alone), task)
-        part = screened(task, kept)
-        try:
-            outcome = _advised(_searched(part, with_information, alone[kept]), task)
-        finally:
-            part.table.blocks.release()
-        return widened(outcome, kept, task, alone)
-
-    return run
+def _run(task: Task, with_information: bool) -> Outcome:
+    options, limits = task.options_as(FscpuOptions), task.limits
+    alone = information_alone(task, options.correction)
+    kept = screen(alone, limits.must, limits.never, options.screen, mask_budget(task).count)
+    if kept is None:
+        return _advised(_searched(task, with_information, alone), task)
+    part = screened(task, kept)
+    try:
+        outcome = _advised(_searched(part, with_information, alone[kept]), task)
+    finally:
+        part.table.blocks.release()
+    return widened(outcome, kept, task, alone)
 
 
 def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
@@ -131,10 +136,9 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty(), start)
     _restore(task, search, objective)
     _generations(task, search, objective, rows, settings)
-    mask = search.selection(normal_scores(alone)) if isinstance(search, ContrastSearch) else search.selection()
+    mask = search.selection(normal_scores(alone))
     clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
-    tried = STARTS + (sum(len(values) for values in getattr(search, "values", [])) or 2 * search.generation)
-    check = check_counts(clusters, task.request.seed, selected=True, tried=tried)
+    check = check_counts(clusters, task.request.seed, selected=True, tried=STARTS + search.tried)
     # Nothing is searched where every feature fits.
     before = _before(task, objective)
     clustering = _clustering(clusters, model, len(rows.weight))
@@ -201,7 +205,7 @@ def _state(search: Search, objective: Objective) -> State:
     return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own, "first": first}
 
 
-def _restore(task: Task, search: Any, objective: Objective) -> None:
+def _restore(task: Task, search: Search, objective: Objective) -> None:
     state = task.keeper.load()
     if state is None:
         return
@@ -246,12 +250,10 @@ def _kept_clusters(state: State, components: int) -> list[Cluster]:
 
 def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
     options = task.options_as(FscpuOptions)
-    own: dict[str, Any] = (
-        {"pairs": options.pairs}
-        if options.search == "paper"
-        else {"settings": ContrastSettings(options.generation_size, max_generations=options.generations)}
-    )
-    return SEARCHES[options.search](budget, task.request.seed, start=start, **own)
+    if options.search == "paper":
+        return PaperSearch(budget, task.request.seed, options.pairs, start=start)
+    settings = ContrastSettings(options.generation_size, max_generations=options.generations)
+    return ContrastSearch(budget, task.request.seed, settings, start)
 
 
 def mixture_settings(options: FscpuOptions) -> MixtureSettings:
@@ -340,15 +342,14 @@ def _clustering(clusters: tuple[Cluster, ...], model: ClusterModel, sample_rows:
 
 def _outcome(
     task: Task,
-    search: Any,
+    search: Search,
     mask: Mask,
     clustering: Clustering,
     check: AssumptionCheck,
     before: AssumptionCheck | None,
 ) -> Outcome:
-    evidence = getattr(search, "evidence", None)
-    scores = search.theta if evidence is None else np.where(np.isfinite(evidence.error), evidence.estimate, 0.0)
-    errors = np.zeros(len(mask)) if evidence is None else np.where(np.isfinite(evidence.error), evidence.error, 0.0)
+    scored = search.scored()
+    scores, errors = scored.estimate, scored.error
     chosen = sorted(np.flatnonzero(mask).tolist(), key=lambda i: (-scores[i], i))
     if task.request.k is None and task.request.budget is None:  # all are asked for: the search's half comes first
         chosen += sorted(np.flatnonzero(~mask & ~task.limits.never).tolist(), key=lambda i: (-scores[i], i))
@@ -393,9 +394,8 @@ METHODS = (
         _ASSUMES,
         _COST,
         "few labels, and positives that form groups of their own",
-        _run(with_information=False),
+        partial(_run, with_information=False),
         FscpuOptions,
-        numeric_only=True,
         makes_clusters=True,
         trial_options={"generations": 6},
     ),
@@ -405,9 +405,8 @@ METHODS = (
         _ASSUMES,
         "as fscpu, and one pass more to count pairs",
         "as fscpu, where single columns are informative too",
-        _run(with_information=True),
+        partial(_run, with_information=True),
         FscpuOptions,
-        numeric_only=True,
         makes_clusters=True,
     ),
 )

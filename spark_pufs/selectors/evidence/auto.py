@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -47,7 +46,7 @@ _UNJUDGED = {"judge": False}  # the comparison has judged it
 MUCH = 0.02  # of PU-AUC: a loss against all features that is told
 
 
-def _are_names(value: Any) -> bool:
+def _are_names(value: object) -> bool:
     return isinstance(value, list | tuple) and len(value) > 0 and all(isinstance(name, str) for name in value)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,7 +49,7 @@ class Candidate:
     """A method with its options, or ``all`` features."""
 
     method: str
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Json] = field(default_factory=dict)
     redrawn: bool = False  # on labels redrawn at random: what chance gives
 
     @property
@@ -62,7 +61,7 @@ class Candidate:
         return f"{self.method} ({shown})" if shown else self.method
 
 
-def candidate(given: str | Mapping[str, Any]) -> Candidate:
+def candidate(given: object) -> Candidate:
     """A name, or a mapping with ``method`` and its options.
 
     >>> candidate({"method": "fscpu", "clusters": 20}).name

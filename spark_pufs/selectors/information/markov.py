@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,23 +176,20 @@ def _configurations(features: list[int], layout: Layout) -> int:
 
 
 def _blanket(
-    choose: Callable[[Task], SurrogateChoice], measure: Callable[[SurrogateChoice], Measure]
-) -> Callable[[Task], Outcome]:
-    def run(task: Task) -> Outcome:
-        choice, alpha = choose(task), task.options_as(BlanketOptions).alpha
-        found = iamb(task.counter, task.limits, measure(choice), alpha)
-        log10_p = found.evidence.log_p / math.log(10)
-        return Outcome(
-            found.blanket,
-            found.evidence.information,
-            found.evidence.error,
-            surrogate=record(choice, task.table.plan.labels),
-            notes={f: f"log10 p = {log10_p[f]:.1f} given the rest of the blanket" for f in found.blanket},
-            warnings=(_FULL,) if found.full else (),
-            findings=Findings(extra={"alpha": alpha, "grown": [task.table.names[f] for f in found.grown]}),
-        )
-
-    return run
+    task: Task, choose: Callable[[Task], SurrogateChoice], measure: Callable[[SurrogateChoice], Measure]
+) -> Outcome:
+    choice, alpha = choose(task), task.options_as(BlanketOptions).alpha
+    found = iamb(task.counter, task.limits, measure(choice), alpha)
+    log10_p = found.evidence.log_p / math.log(10)
+    return Outcome(
+        found.blanket,
+        found.evidence.information,
+        found.evidence.error,
+        surrogate=record(choice, task.table.plan.labels),
+        notes={f: f"log10 p = {log10_p[f]:.1f} given the rest of the blanket" for f in found.blanket},
+        warnings=(_FULL,) if found.full else (),
+        findings=Findings(extra={"alpha": alpha, "grown": [task.table.names[f] for f in found.grown]}),
+    )
 
 
 _FULL = "The blanket stopped growing because counts given one feature more would pass pair_memory_mb."
@@ -218,7 +216,7 @@ METHODS = (
         "labels depend on the class alone (SCAR); a faithful network behind the data",
         _COST,
         "the smallest sufficient set, with tests; decides the number of features itself",
-        _blanket(semi_choice, lambda choice: on_surrogate(choice.name)),
+        partial(_blanket, choose=semi_choice, measure=lambda choice: on_surrogate(choice.name)),
         SurrogateBlanketOptions,
         own_size=True,
     ),
@@ -228,7 +226,7 @@ METHODS = (
         "unlabelled rows may count as negative",
         _COST,
         "a baseline for semi-iamb, or fully labelled data",
-        _blanket(plain_choice, lambda choice: on_surrogate(choice.name)),
+        partial(_blanket, choose=plain_choice, measure=lambda choice: on_surrogate(choice.name)),
         SurrogateBlanketOptions,
         own_size=True,
     ),
@@ -238,7 +236,7 @@ METHODS = (
         "labelled rows of both classes, missing completely at random",
         _COST,
         "many labelled rows of both classes",
-        _blanket(_listwise, lambda choice: on_surrogate("labelled")),
+        partial(_blanket, choose=_listwise, measure=lambda choice: on_surrogate("labelled")),
         BlanketOptions,
         own_size=True,
         needs_negatives=True,
@@ -249,7 +247,7 @@ METHODS = (
         "labelled rows of both classes, missing completely at random",
         _COST,
         "a comparison; its test statistic has no known distribution",
-        _blanket(_pairwise, lambda choice: pairwise),
+        partial(_blanket, choose=_pairwise, measure=lambda choice: pairwise),
         BlanketOptions,
         own_size=True,
         needs_negatives=True,

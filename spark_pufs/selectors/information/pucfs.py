@@ -8,8 +8,9 @@ r_ci over it. Rows labelled negative count among all rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,7 @@ WEAK = 5.0  # observations that the default belief is worth
 SEARCHES = ("forward-backward", "best-first")
 
 
-def _pair(value: Any) -> bool:
+def _pair(value: object) -> bool:
     return isinstance(value, list | tuple) and len(value) == 2 and all(map(is_positive, value))
 
 
@@ -74,7 +75,7 @@ def _correlations(task: Task, priors: Floats, weights: Floats) -> Correlations:
     correlation = class_correlation if task.options_as(PucfsOptions).correction == "none" else correlation_beyond_chance
     relevance, error = correlation(labels, layout, priors, weights)
     entropies = _entropies(labels.sum(axis=0), layout)
-    return Correlations(relevance, error, _pairs(counter, entropies, layout))
+    return Correlations(relevance, error, PairCorrelations(counter, entropies))
 
 
 def _entropies(rows: NDArray[np.int64], layout: Layout) -> Floats:
@@ -84,17 +85,21 @@ def _entropies(rows: NDArray[np.int64], layout: Layout) -> Floats:
     return sums
 
 
-def _pairs(counter: Counter, entropy: Floats, layout: Layout) -> Callable[[int], Floats]:
-    rows: dict[int, Floats] = {}
+@dataclass(frozen=True)
+class PairCorrelations:
+    """Correlations (D,) of one feature with all, counted when they are first asked for."""
 
-    def pairs(feature: int) -> Floats:
-        if feature not in rows:
+    counter: Counter
+    entropy: Floats
+    rows: dict[int, Floats] = field(default_factory=dict)
+
+    def __call__(self, feature: int) -> Floats:
+        if feature not in self.rows:
             # As counted: corrected, a copy would have a correlation below 1 and raise the merit.
-            information, _ = between_features(counter.with_feature(feature).sum(axis=0), layout)
-            rows[feature] = mutual_correlation(information, entropy, feature)
-        return rows[feature]
-
-    return pairs
+            pairs = self.counter.with_feature(feature).sum(axis=0)
+            information, _ = between_features(pairs, self.counter.layout)
+            self.rows[feature] = mutual_correlation(information, self.entropy, feature)
+        return self.rows[feature]
 
 
 def _ordered(found: Subset, known: Correlations, limits: Limits, fill: bool) -> list[Subset]:
@@ -133,18 +138,15 @@ def _outcome(task: Task, known: Correlations, found: Subset, belief: dict[str, J
     )
 
 
-def _run(believe: Callable[[Task], Belief]) -> Callable[[Task], Outcome]:
-    def run(task: Task) -> Outcome:
-        priors, weights, belief = believe(task)
-        known = _correlations(task, priors, weights)
-        options = task.options_as(PucfsOptions)
-        if options.search == "best-first":
-            found = best_first(known, task.limits, options.patience)
-        else:
-            found = forward_backward(known, task.limits)
-        return _outcome(task, known, found, belief)
-
-    return run
+def _run(task: Task, believe: Callable[[Task], Belief]) -> Outcome:
+    priors, weights, belief = believe(task)
+    known = _correlations(task, priors, weights)
+    options = task.options_as(PucfsOptions)
+    if options.search == "best-first":
+        found = best_first(known, task.limits, options.patience)
+    else:
+        found = forward_backward(known, task.limits)
+    return _outcome(task, known, found, belief)
 
 
 def _point(task: Task) -> Belief:
@@ -206,7 +208,7 @@ METHODS = (
         "labels depend on the class alone (SCAR); the share of positives is known; features bin well",
         _COST,
         "a small set without redundancy, the prior known; decides the number of features itself unless k is given",
-        _run(_point),
+        partial(_run, believe=_point),
         PucfsOptions,
         own_size=True,
         needs_prior=True,
@@ -217,7 +219,7 @@ METHODS = (
         "labels depend on the class alone (SCAR); features bin well",
         _COST,
         "as pucfs, the prior known roughly or not at all",
-        _run(_average),
+        partial(_run, believe=_average),
         ApucfsOptions,
         own_size=True,
     ),

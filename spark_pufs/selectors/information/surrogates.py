@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from spark_pufs.core.information.surrogate import (
     Labels,
@@ -14,6 +14,7 @@ from spark_pufs.core.information.surrogate import (
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.options import Options, one_of
+from spark_pufs.types import Json
 
 __all__ = ["SurrogateOptions", "needs_negatives", "plain_choice", "record", "semi_choice"]
 
@@ -55,7 +56,7 @@ def needs_negatives(task: Task, method: str) -> None:
         )
 
 
-def record(choice: SurrogateChoice, labels: Labels) -> dict[str, Any]:
+def record(choice: SurrogateChoice, labels: Labels) -> dict[str, Json]:
     """The choice as plain data for selection.json."""
     return asdict(choice) | {"labels": asdict(labels)}
 

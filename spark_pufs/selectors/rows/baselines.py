@@ -128,7 +128,6 @@ METHODS = (
         "no label can be trusted; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(mrmr_ufs, counted=True)),
         MrmrUfsOptions,
-        numeric_only=True,
     ),
     Method(
         "sselect",
@@ -138,7 +137,6 @@ METHODS = (
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(sselect)),
         SselectOptions,
-        numeric_only=True,
     ),
     Method(
         "jsfs",
@@ -148,7 +146,6 @@ METHODS = (
         "few features matter and their effects add up; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(jsfs)),
         JsfsOptions,
-        numeric_only=True,
     ),
     Method(
         "es-mcrfs",
@@ -158,7 +155,6 @@ METHODS = (
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
         partial(_run, BaselineKernel(es_mcrfs, counted=True)),
         EsMcrfsOptions,
-        numeric_only=True,
     ),
     Method(
         "rfs",
@@ -168,7 +164,6 @@ METHODS = (
         "a linear baseline that tolerates mislabelled rows; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(rfs)),
         RfsOptions,
-        numeric_only=True,
     ),
     Method(
         "jelsr",
@@ -178,7 +173,6 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(jelsr)),
         JelsrOptions,
-        numeric_only=True,
     ),
     Method(
         "ndfs",
@@ -188,7 +182,6 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(ndfs)),
         NdfsOptions,
-        numeric_only=True,
     ),
     Method(
         "rrpc",
@@ -198,7 +191,6 @@ METHODS = (
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(rrpc, forward=True)),
         RrpcOptions,
-        numeric_only=True,
     ),
     Method(
         "cls",
@@ -208,7 +200,6 @@ METHODS = (
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(cls)),
         ClsOptions,
-        numeric_only=True,
     ),
     Method(
         "semifs",
@@ -218,7 +209,6 @@ METHODS = (
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(semifs)),
         SemifsOptions,
-        numeric_only=True,
     ),
     Method(
         "fw-semifs",
@@ -228,6 +218,5 @@ METHODS = (
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(fw_semifs, forward=True)),
         FwSemifsOptions,
-        numeric_only=True,
     ),
 )

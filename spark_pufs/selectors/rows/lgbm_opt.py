@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.evidence.classifier import CLASSIFIERS, TREES, classifier_named
 from spark_pufs.core.evidence.held_out_auc import JudgedMasks, MaskAucs, auc_of_masks
 from spark_pufs.core.search.budget import Budget
-from spark_pufs.core.search.searches import ContrastSearch, ContrastSettings, PaperSearch
+from spark_pufs.core.search.searches import ContrastSearch, ContrastSettings, PaperSearch, Search
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import SearchTrace
@@ -66,7 +66,7 @@ def _judged(task: Task, rows: Rows, masks: NDArray[np.bool_], seed: tuple[int, i
     return np.concatenate([one.auc for one in found])
 
 
-def _search(task: Task, budget: Budget) -> PaperSearch | ContrastSearch:
+def _search(task: Task, budget: Budget) -> Search:
     options, seed = task.options_as(LgbmOptOptions), task.request.seed
     evaluations = options.evaluations
     if options.search == "paper":
@@ -75,12 +75,9 @@ def _search(task: Task, budget: Budget) -> PaperSearch | ContrastSearch:
     return ContrastSearch(budget, seed, ContrastSettings(generation_size=GENERATION, max_generations=generations))
 
 
-def _outcome(task: Task, search: PaperSearch | ContrastSearch, rows: Rows) -> Outcome:
-    scores, errors = search.theta, np.zeros(len(search.theta))
-    if isinstance(search, ContrastSearch):
-        known = np.isfinite(search.evidence.error)
-        scores = np.where(known, search.evidence.estimate, 0.0)
-        errors = np.where(known, search.evidence.error, 0.0)
+def _outcome(task: Task, search: Search, rows: Rows) -> Outcome:
+    scored = search.scored()
+    scores, errors = scored.estimate, scored.error
     chosen = sorted(np.flatnonzero(search.selection()).tolist(), key=lambda i: (-scores[i], i))
     trace = SearchTrace(
         dict(zip(task.table.names, search.theta.tolist(), strict=True)),
@@ -101,6 +98,5 @@ METHODS = (
         "a baseline from a library; features that matter to boosted trees together",
         _run,
         LgbmOptOptions,
-        numeric_only=True,
     ),
 )

@@ -98,7 +98,6 @@ METHODS = (
         "one pass over the rows",
         "a baseline from a library",
         _k_best,
-        numeric_only=True,
     ),
     Method(
         "lasso",
@@ -108,7 +107,6 @@ METHODS = (
         "a baseline from a library",
         _lasso,
         LassoOptions,
-        numeric_only=True,
     ),
     Method(
         "dt-rfe",
@@ -118,7 +116,6 @@ METHODS = (
         "a baseline from a library; features that matter together",
         _forest,
         ForestOptions,
-        numeric_only=True,
         trial_options={"trees": 50, "step": 5},
     ),
 )

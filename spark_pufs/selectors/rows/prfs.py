@@ -61,6 +61,5 @@ METHODS = (
         "a quick ranking without bins, with a standard error; misses what matters in the middle or at both ends",
         _run,
         PrfsOptions,
-        numeric_only=True,
     ),
 )

@@ -183,6 +183,5 @@ METHODS = (
         "classes that lie apart in all features together; not beside many irrelevant ones",
         _run,
         PufsOptions,
-        numeric_only=True,
     ),
 )

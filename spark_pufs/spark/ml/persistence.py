@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWriter
 
 from spark_pufs.errors import ConfigError, Fault
-from spark_pufs.spark.scan import is_connect
+from spark_pufs.spark.own_session import is_connect
 
 if TYPE_CHECKING:
     from pyspark.ml.param import Params

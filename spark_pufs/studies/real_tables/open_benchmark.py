@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from inspect import signature
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
-from threadpoolctl import threadpool_limits
 
 from spark_pufs.api import select
+from spark_pufs.core.process_state import undisturbed
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.studies.real_tables.hardening import HARDENINGS, PLAIN, Given, given_to_selectors
 from spark_pufs.studies.real_tables.peers import PEERS, YARDSTICKS, not_installed, peer_choice
@@ -58,7 +58,7 @@ def judge(folder: str, data: str, table: str, split: int, hardening: str, method
     """One method on one split of a table: select from the training part, train on its choice, ask the truth."""
     given = _given(folder, data, table, split, hardening)
     began = time.process_time()
-    with threadpool_limits(1):  # workers are as many as there are cores already
+    with undisturbed():  # workers are as many as there are cores already
         names, warned = _choice(given, method, load_table(table, folder, data).asked.k, split)
     seconds = time.process_time() - began
     added = hardening if not set(names) <= set(load_table(table, folder, data).X) else PLAIN
@@ -94,7 +94,7 @@ def _choice(given: Given, method: str, k: int, seed: int) -> tuple[list[str], tu
 class RealTables:
     """Mean AUC of three classifiers on the columns that each method selects from a few labels of real tables."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "real_tables"
 
     folder: str = chooses("real_tables")  # in the data folder, or a path of its own

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -40,7 +39,7 @@ def _at_most(k: int, numbers: pd.DataFrame) -> int:
     return min(k, numbers.shape[1])
 
 
-def _top(A: pd.DataFrame, values: NDArray[Any], k: int) -> list[str]:
+def _top(A: pd.DataFrame, values: NDArray[np.number], k: int) -> list[str]:
     return [str(A.columns[i]) for i in np.argsort(-values, kind="stable")[:k]]
 
 
@@ -76,7 +75,7 @@ def _l1(A: pd.DataFrame, s: Labels, k: int) -> list[str]:
 
     # scikit-learn 1.8 tells the penalty by its l1_ratio; before, by its name.
     new = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8)
-    penalty: dict[str, Any] = {"l1_ratio": 1.0} if new else {"penalty": "l1"}
+    penalty: dict[str, object] = {"l1_ratio": 1.0} if new else {"penalty": "l1"}
     model = LogisticRegression(solver="liblinear", C=1.0, random_state=0, max_iter=500, **penalty)
     return _top(A, np.abs(model.fit(_standardised(A), s).coef_[0]), k)
 

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+
+from spark_pufs.core.process_state import undisturbed
 
 __all__ = ["CLASSIFIERS", "Split", "coded", "split_of", "true_aucs"]
 
@@ -77,7 +78,7 @@ def true_aucs(
     wanted = set(names)
     columns = [name for name in numbers if name in wanted]  # in the table's order, whatever the order of choice
     train, test = numbers.iloc[split.train][columns], numbers.iloc[split.test][columns]
-    with threadpool_limits(1):  # tables are small: threads would wait for each other
+    with undisturbed():  # tables are small: threads would wait for each other
         scores = (_boosted(train, split, test), _boosted(train, split, test, **_SHALLOW), _linear(train, split, test))
     truth = positive[split.test]
     return {name: float(roc_auc_score(truth, one)) for name, one in zip(CLASSIFIERS, scores, strict=True)}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from spark_pufs.studies.drawing import png
 from spark_pufs.studies.published import markdown_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["FIGURES", "MEASURES", "BlanketFigure", "Mean", "picture", "summary", "tables"]
 
@@ -69,7 +73,7 @@ def summary(results: pd.DataFrame) -> dict[Key, Mean]:
     return means
 
 
-def _mean(values: np.ndarray[Any, np.dtype[np.float64]]) -> Mean:
+def _mean(values: NDArray[np.float64]) -> Mean:
     n = len(values)
     width = student.ppf((1 + LEVEL) / 2, n - 1) * values.std(ddof=1) / np.sqrt(n) if n > 1 else float("nan")
     return Mean(float(values.mean()), float(width))
@@ -105,7 +109,7 @@ def picture(means: Mapping[Key, Mean]) -> dict[str, bytes]:
     return {"markov_blankets.png": png(canvas)}
 
 
-def _draw(panel: Any, means: Mapping[Key, Mean], figure: BlanketFigure, rows: int) -> None:
+def _draw(panel: Axes, means: Mapping[Key, Mean], figure: BlanketFigure, rows: int) -> None:
     networks = [network for network, n in _panels(means) if n == rows]
     width = 0.8 / len(figure.lines)
     for i, line in enumerate(figure.lines):

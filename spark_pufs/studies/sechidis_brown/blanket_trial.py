@@ -10,7 +10,7 @@ import collections
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from spark_pufs.engines.base import Blocks
 from spark_pufs.engines.local import LocalBlocks
 from spark_pufs.selectors.base import Limits
 from spark_pufs.selectors.information.markov import Measure, iamb, on_surrogate, pairwise
-from spark_pufs.table.counter import Counter, SetCounts
+from spark_pufs.studies.study import Row
+from spark_pufs.table.counter import Countable, Counter, SetCounts
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
 
 __all__ = ["BlanketProtocol", "Scenario", "Unit", "run_unit"]
@@ -79,11 +80,14 @@ class LabelledSample:
 class Remembering(Counter):
     """Methods that are given the same draw often ask for the same sets."""
 
+    def __init__(self, table: Countable, pair_memory_mb: int) -> None:
+        super().__init__(table, pair_memory_mb)
+        self._known: dict[tuple[int, ...], SetCounts] = {}
+
     def given(self, features: tuple[int, ...]) -> SetCounts:
-        known: dict[tuple[int, ...], SetCounts] = self.__dict__.setdefault("known", {})
-        if features not in known:
-            known[features] = super().given(features)
-        return known[features]
+        if features not in self._known:
+            self._known[features] = super().given(features)
+        return self._known[features]
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class TrialSetting:
     methods: Callable[[Labels], dict[str, Measure]]
 
 
-def run_unit(network: Network, unit: Unit, protocol: BlanketProtocol) -> Iterator[dict[str, Any]]:
+def run_unit(network: Network, unit: Unit, protocol: BlanketProtocol) -> Iterator[Row]:
     """One result per scenario and method."""
     prior = float(marginal(network, unit.target)[0])
     truth = markov_blanket(network, unit.target)

@@ -6,11 +6,10 @@ five bins of equal width keep codes of up to five values apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,7 +21,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.request import Request
 from spark_pufs.run.execution import select_with
 from spark_pufs.studies.study_methods import counting
-from spark_pufs.types import LabelRule
+from spark_pufs.types import Json, LabelRule
 
 __all__ = ["SETS", "Labelled", "SetSource", "biased", "chosen", "labelled_as", "read_set"]
 
@@ -92,11 +91,21 @@ def biased(prior: float, labelled: float, positive: float) -> MAR_C:
     return MAR_C(shares[0] / most, shares[1] / most)
 
 
+NO_OPTIONS: Mapping[str, Json] = {}
+
+
 def labelled_as(X: pd.DataFrame, positive: NDArray[np.bool_], mechanism: MAR_C, seed: int) -> Labelled:
     return Labelled(X, positive, draw_labels(mechanism, np.arange(len(positive)), positive, seed))
 
 
-def chosen(data: Labelled, method: str, k: int, seed: int, must: Sequence[int] = (), **options: Any) -> list[int]:
+def chosen(
+    data: Labelled,
+    method: str,
+    k: int,
+    seed: int,
+    must: Sequence[int] = (),
+    options: Mapping[str, Json] = NO_OPTIONS,
+) -> list[int]:
     """Positions of the ``k`` features a method selects, best first; it is told the true p(y=1), as in the paper."""
     names = [f"f{place}" for place in range(data.X.shape[1])]
     table = data.X.set_axis(names, axis=1).assign(**{LABEL: data.label.astype(int)})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -17,17 +17,18 @@ from numpy.typing import NDArray
 from spark_pufs.core.evidence.stability import kuncheva
 from spark_pufs.core.synthetic.labelling import MAR_C
 from spark_pufs.studies.drawing import png, subplots
-from spark_pufs.studies.published import figures, markdown_table
+from spark_pufs.studies.published import Figure, figures, markdown_table
 from spark_pufs.studies.sechidis_brown.data_sets import SETS, biased, chosen, labelled_as, read_set
 from spark_pufs.studies.settings import check_known
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
+from spark_pufs.types import Json
 
 __all__ = ["METHODS", "SCENARIOS", "LabelConsistency"]
 
 LABELLED = 0.25
 SCENARIOS = {"MCAR": None, "MAR-C": 2 / 3}  # p(y=1|s=1), None: that of all rows
 # Name in the paper: method and options here, and the method that is given all labels.
-METHODS: dict[str, tuple[str, dict[str, Any], str]] = {
+METHODS: dict[str, tuple[str, dict[str, Json], str]] = {
     "mRMR, labelled": ("mrmr", {"surrogate": "labelled"}, "mrmr"),
     "MINT": ("mint", {}, "mrmr"),
     "MIM, labelled": ("mim", {"surrogate": "labelled"}, "mim"),
@@ -41,7 +42,7 @@ METHODS: dict[str, tuple[str, dict[str, Any], str]] = {
 class LabelConsistency:
     """The paper: ten features, 30 draws of the labels of each set."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "label_consistency"
 
     data: str | None = None
@@ -67,7 +68,9 @@ class LabelConsistency:
         data = labelled_as(X, positive, biased(prior, LABELLED, SCENARIOS[scenario] or prior), seed)
         rows = []
         for method, (here, options, reference) in METHODS.items():
-            masks = np.stack([_mask(data.X, chosen(data, here, self.k, seed, **options)), self._full(name, reference)])
+            masks = np.stack(
+                [_mask(data.X, chosen(data, here, self.k, seed, options=options)), self._full(name, reference)]
+            )
             rows.append(dict(unit) | {"method": method, "measure": "kuncheva", "value": kuncheva(masks)})
         return rows
 
@@ -119,5 +122,5 @@ def _with_all_labels(folder: str, name: str, method: str, k: int) -> tuple[int, 
     return tuple(chosen(labelled_as(X, positive, MAR_C(1.0, 1.0), 0), method, k, 0))
 
 
-def _text(figure: Any) -> str:
+def _text(figure: Figure | None) -> str:
     return "–" if figure is None else figure.text(2)

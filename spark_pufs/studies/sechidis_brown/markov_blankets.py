@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import pandas as pd
 from pydantic import Field
@@ -27,7 +27,7 @@ NETWORKS = ("hailfinder", "barley", "insurance", "alarm")  # of the paper's Tabl
 class MarkovBlankets:
     """The paper: ten trials, thirty draws of the labels; it does not state its alpha."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "markov_blankets"
 
     data: str | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -65,7 +65,7 @@ class Halves:
 class SelectionError:
     """The paper: ten splits, five features, three neighbours."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "selection_error"
 
     data: str | None = None
@@ -93,7 +93,7 @@ class SelectionError:
         X, positive = read_set(str(self.data), name)
         split = self.split(name, unit["condition"], unit["repeat"])
         wanted = entry(METHODS[unit["method"]])
-        features = chosen(split.data, wanted.method, self.k, split.seed, **wanted.options)
+        features = chosen(split.data, wanted.method, self.k, split.seed, options=wanted.options)
         found = readings(split.data, X.iloc[split.test], positive[split.test], features, self.neighbours)
         return [dict(unit) | {"measure": measure, "value": value} for measure, value in found]
 
@@ -212,7 +212,7 @@ def _rank_table(ours: Mapping[tuple[str, ...], Figure]) -> str:
 
 
 def _complete(ours: Mapping[tuple[str, ...], Figure], bias: str, methods: tuple[str, ...]) -> pd.DataFrame:
-    found: dict[str, list[Any]] = {
+    found: dict[str, list[object]] = {
         name: [ours[bias, name, method].mean for method in methods]
         for name in SETS
         if all((bias, name, method) in ours for method in methods)

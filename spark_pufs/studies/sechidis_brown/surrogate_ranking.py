@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,9 @@ from spark_pufs.studies.sechidis_brown.planted_effects import (
 )
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["EFFECTS", "SCENARIOS", "SurrogateRanking", "label_some", "spearman"]
 
 PRIOR, LABELLED = 0.20, 0.25
@@ -43,7 +46,7 @@ Floats = NDArray[np.float64]
 class SurrogateRanking:
     """The paper: 10 repetitions, 30 draws of the labels in each; it names only the ends of the range of N."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "surrogate_ranking"
 
     seed: int = 0
@@ -140,7 +143,7 @@ def _line(ours: Mapping[tuple[str, ...], Figure], scenario: str, size: str) -> l
     return [size, *("–" if figure is None else figure.text(3) for figure in found)]
 
 
-def _draw(axis: Any, rows: pd.DataFrame, scenario: str) -> None:
+def _draw(axis: Axes, rows: pd.DataFrame, scenario: str) -> None:
     for test in TESTS:
         line = rows[(rows["method"] == test) & (rows["measure"] == "spearman")].groupby("at")["value"].mean()
         axis.plot(line.index, line, label=test, marker="o", markersize=3)

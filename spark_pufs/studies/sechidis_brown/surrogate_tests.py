@@ -7,10 +7,11 @@ figures print no numbers, so the formula of Theorems 2 and 4 stands beside what 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from spark_pufs.core.information.gtest import g_statistic
@@ -27,6 +28,9 @@ from spark_pufs.studies.sechidis_brown.planted_effects import (
 )
 from spark_pufs.studies.settings import check_known
 from spark_pufs.studies.study import Row, Unit, chooses, seed_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PANELS", "ErrorPanel", "SurrogateTests"]
 
@@ -74,7 +78,7 @@ PANELS = {
 class SurrogateTests:
     """The paper: 1,000 draws of the data for each effect, alpha 0.10."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "surrogate_tests"
 
     seed: int = 0
@@ -141,7 +145,7 @@ class SurrogateTests:
         axes[0].legend()
         return {"sechidis_figs_3_4.png": png(figure)}
 
-    def _draw(self, axis: Any, rows: pd.DataFrame, name: str) -> None:
+    def _draw(self, axis: Axes, rows: pd.DataFrame, name: str) -> None:
         for test in TESTS:
             line = rows[rows["method"] == test].sort_values("at")
             error = np.sqrt(line["value"] * (1 - line["value"]) / self.draws)
@@ -150,9 +154,7 @@ class SurrogateTests:
         axis.set(title=f"Fig. {name}", xlabel="I(X;Y) in nats", ylabel="independence accepted")
 
 
-def draw_tables(
-    panel: ErrorPanel, given: np.ndarray[Any, np.dtype[np.float64]], rng: np.random.Generator
-) -> dict[str, Counts]:
+def draw_tables(panel: ErrorPanel, given: NDArray[np.float64], rng: np.random.Generator) -> dict[str, Counts]:
     """Tables (2, draws, levels) of class by value, for the hidden class and each surrogate."""
     joint = given * np.array([1 - PRIOR, PRIOR])[:, None]
     seen = labelled_share(PRIOR, panel.labelled, panel.positive)[:, None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 
@@ -53,7 +53,7 @@ PAPER: Mapping[tuple[str, ...], Figure] = read_published(
 class ArtificialConditions:
     """Feature selection recall: relevant features among the 25 selected, divided by 25."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "artificial_conditions"
 
     conditions: tuple[int, ...] = chooses(tuple(range(1, len(CONDITIONS) + 1)))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from spark_pufs.selection import Selection
 from spark_pufs.studies.drawing import png
 from spark_pufs.studies.published import markdown_table
+from spark_pufs.studies.study import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["convergence_picture", "convergence_rows", "convergence_table"]
 
@@ -19,7 +24,7 @@ PAIRS_PER_RECORD = 100  # the paper's search keeps theta after every hundredth p
 COLOURS = {"relevant": "#bf616a", "noise": "#5e81ac"}  # red and blue, as in the paper
 
 
-def convergence_rows(found: Selection) -> list[dict[str, Any]]:
+def convergence_rows(found: Selection) -> list[Row]:
     """Theta of every feature by the number of clusterings; nothing for methods that do not search."""
     trace = found.findings.search
     if trace is None or not trace.history:
@@ -34,7 +39,7 @@ def convergence_rows(found: Selection) -> list[dict[str, Any]]:
     ]
 
 
-def _masks_scored(found: Selection, generations: int, records: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def _masks_scored(found: Selection, generations: int, records: int) -> NDArray[np.float64]:
     """How many masks had been clustered at each record of theta."""
     options = found.request["options"]
     steps = np.arange(1.0, records + 1)
@@ -85,7 +90,7 @@ def convergence_picture(results: pd.DataFrame, titles: Mapping[str, str]) -> dic
     return {"figure_1_convergence.png": png(canvas)}
 
 
-def _draw(panel: Any, thetas: pd.DataFrame) -> None:
+def _draw(panel: Axes, thetas: pd.DataFrame) -> None:
     for kind, group in thetas.groupby("kind"):
         wide = group.pivot_table(index="at", columns="feature", values="value")
         panel.plot(wide.index, wide.to_numpy(), color=COLOURS[str(kind)], linewidth=0.6)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -123,7 +123,7 @@ def split_of(X: pd.DataFrame, y: Class, label_rate: float, seed: int) -> Labelle
 class OpenSets:
     """AUC of LightGBM, 100 trees, fitted to labelled against unlabelled rows, on the true classes of the test part."""
 
-    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
     name: ClassVar[str] = "open_sets"
 
     sets: tuple[str, ...] = chooses(tuple(SETS))

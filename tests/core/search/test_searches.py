@@ -15,7 +15,6 @@ from spark_pufs.core.search.searches import (
     PaperSearch,
     ScoreLog,
     combined,
-    from_state,
     jmi_of_masks,
 )
 
@@ -110,7 +109,7 @@ def test_resumes_to_the_same_bits(name: str) -> None:
     run(first, objective, most=4)
     state = first.state_dict()
     assert all(isinstance(value, (np.ndarray, int, float, str)) for value in state.values())
-    resumed = from_state(state, budget, 11)
+    resumed = SEARCHES[str(state["name"])](budget, 11).restore(state)
     run(resumed, objective, most=5)
     assert resumed.generation == whole.generation
     assert resumed.theta.tobytes() == whole.theta.tobytes()

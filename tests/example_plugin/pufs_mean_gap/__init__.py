@@ -59,6 +59,5 @@ MEAN_GAP = Method(
     "a first look at single features",
     _run,
     MeanGapOptions,
-    numeric_only=True,
     trial_options={"rows": 1000},
 )

@@ -35,8 +35,8 @@ def read_yaml(text: str) -> Any:
     except RecursionError as error:
         raise NotPlain("it is nested too deeply") from error
     except (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError) as error:
-        # Not all that the library cannot read is an error of its own.
-        raise NotPlain(" ".join(str(error).split())[:200]) from error
+        # Not all that the library cannot read is an error of its own; its text may hold the value.
+        raise NotPlain("it holds a value that cannot be read") from error
 
 
 def _values(text: str) -> Any:

@@ -397,7 +397,7 @@ METHODS = (
         partial(_run, with_information=False),
         FscpuOptions,
         makes_clusters=True,
-        trial_options={"generations": 6},
+        trial_options={"generations": 3, "sample_mb": 1},
     ),
     Method(
         "fscpu-mi",

@@ -68,6 +68,11 @@ def _code(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         errors.print("stopped", style="yellow")
         return Stopped.exit_code
+    except ImportError as error:  # commands import what they need when they are called
+        from spark_pufs.jobs.doctor import broken
+
+        log.debug("unexpected", exc_info=True)
+        return broken(error)
     except Exception as error:
         log.debug("unexpected", exc_info=True)
         line = next(iter(str(error).splitlines()), "")[:MOST_READ]  # below the first Spark puts a Java stack

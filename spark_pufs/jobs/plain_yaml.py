@@ -30,6 +30,8 @@ def read_yaml(text: str) -> Any:
         return _values(text)
     except yaml.MarkedYAMLError as error:
         raise NotPlain(_words(error)) from error
+    except yaml.reader.ReaderError as error:  # names one character, no value
+        raise NotPlain(str(error).splitlines()[0]) from error
     except NotPlain:
         raise
     except RecursionError as error:

@@ -54,6 +54,7 @@ def overhead(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     """The same masks scored in-process (a thread per core) and by Spark, best of three."""
     from spark_pufs.core.clusters.mixture import MixtureSettings
     from spark_pufs.core.counting.row_sample import RowSample
+    from spark_pufs.core.search.mask_draws import GivenMasks
     from spark_pufs.engines.thread_scorer import ThreadScorer
     from spark_pufs.spark.scorer import SparkScorer
 
@@ -62,18 +63,18 @@ def overhead(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     X = frame.drop(columns=options["label"]).to_numpy(float)
     keep = positive | (np.random.default_rng(0).random(len(X)) < 50_000 / len(X))
     rows = RowSample(X[keep], positive[keep].astype(np.uint8), np.ones(int(keep.sum())))
-    masks = np.random.default_rng(1).random((288, X.shape[1])) < 0.3
+    draws = GivenMasks(np.random.default_rng(1).random((288, X.shape[1])) < 0.3)
     times: dict[str, Any] = {}
     settings = MixtureSettings()
     for name, scorer in (
         ("in-process", ThreadScorer(rows, settings)),
         ("spark", SparkScorer(session(), rows, settings)),
     ):
-        scorer.score(masks, [0, 0])  # workers start and read the sample
+        scorer.score(draws, [0, 0], len(rows.weight))  # workers start and read the sample
         best = []
         for generation in range(1, 4):
             with measured() as spent:
-                scorer.score(masks, [0, generation])
+                scorer.score(draws, [0, generation], len(rows.weight))
             best.append((spent.wall, spent.cpu))
         times[name] = min(best)
         scorer.close()

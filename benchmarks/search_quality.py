@@ -2,6 +2,7 @@
 
     python benchmarks/search_quality.py --search contrast --repeats 5
     python benchmarks/search_quality.py --search paper --covariance full --scale range --conditions 1 3 --repeats 1
+    python benchmarks/search_quality.py --methods auto distil soft-jmi --repeats 3
     python benchmarks/search_quality.py --speed
 
 Run with OMP_NUM_THREADS=1 and OPENBLAS_NUM_THREADS=1: the CPU seconds are meant for one thread.
@@ -15,9 +16,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+import spark_pufs
 from spark_pufs.core.clusters.mixture import (
     COVARIANCES,
     SCALES,
@@ -103,6 +106,30 @@ def quality(args: argparse.Namespace) -> None:
     print("FSR row:", " ".join(f"{value:.2f}" for value in row))
 
 
+def methods(args: argparse.Namespace) -> None:
+    """One line per condition and method: the share of relevant features found, its standard error, CPU seconds."""
+    for number in args.conditions:
+        tables = [make_artificial(CONDITIONS[number - 1], seed) for seed in range(args.seed, args.seed + args.repeats)]
+        for method in args.methods:
+            found = [found_by(method, data, args.seed + i) for i, data in enumerate(tables)]
+            recall, cpu = np.array([one[0] for one in found]), np.mean([one[1] for one in found])
+            error = recall.std(ddof=1) / np.sqrt(len(recall)) if len(recall) > 1 else 0.0
+            took = ", ".join(one[2] for one in found)
+            print(f"{number:4d}  {method:10} {recall.mean():5.3f} +- {error:.3f}  {cpu:5.1f} CPU s  {took}", flush=True)
+
+
+def found_by(method: str, data: Artificial, seed: int) -> tuple[float, float, str]:
+    """The share of relevant features that ``select`` finds, its CPU seconds, and what ``auto`` took."""
+    names = [f"c{i}" for i in range(data.X.shape[1])]
+    table = pd.DataFrame(data.X, columns=names).assign(label=data.s)
+    begun = time.process_time()
+    found = spark_pufs.select(table, label="label", method=method, k=SELECTED, seed=seed)
+    spent = time.process_time() - begun
+    chosen = [names.index(name) for name in found.names]
+    took = found.findings.choice.method if found.findings.choice else ""
+    return float(data.relevant[chosen].sum() / data.relevant.sum()), spent, took
+
+
 def speed(args: argparse.Namespace) -> None:
     """CPU per mask against scikit-learn, and how well f orders masks by their number of relevant features."""
     fast, full, diag = [], [], []
@@ -161,11 +188,13 @@ def main() -> None:
     parser.add_argument("--scale", choices=SCALES, default="deviation", help="the paper's is range")
     parser.add_argument("--components", type=int, default=10)
     parser.add_argument("--seed", type=int, default=100, help="first seed of the data and of the search")
+    parser.add_argument("--methods", nargs="+", help="methods of select in place of a bare search")
     parser.add_argument("--speed", action="store_true", help="CPU per mask and order of masks against scikit-learn")
     parser.add_argument("--masks", type=int, default=320, help="with --speed: masks of ours")
     parser.add_argument("--slow", type=int, default=60, help="with --speed: masks of scikit-learn's")
     args = parser.parse_args()
-    speed(args) if args.speed else quality(args)
+    task = speed if args.speed else methods if args.methods else quality
+    task(args)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import pandas as pd
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings import Findings
-from spark_pufs.masking.texts import masked_texts
+from spark_pufs.masking.texts import gist, masked_texts
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     Table = TypeVar("Table", pd.DataFrame, DataFrame)
 
 __all__ = ["Feature", "Selection", "absent"]
+
+Record = TypeVar("Record")
 
 TOLD = 5  # warnings that a printed selection shows
 # The columns of ``Selection.table`` and their types.
@@ -152,11 +154,15 @@ class Selection:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
         """What ``as_dict`` gave, also after a journey as JSON."""
-        own = {field.name: values[field.name] for field in fields(cls) if field.name in values}
-        features = tuple(Feature(**feature) for feature in values["features"])
-        columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
-        own |= {"features": features, "warnings": tuple(values["warnings"]), "columns": columns}
-        return cls(**own, findings=Findings.from_dict(values["details"]))
+        try:
+            own = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+            features = tuple(_typed(Feature(**feature)) for feature in values["features"])
+            columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
+            own |= {"features": features, "warnings": tuple(values["warnings"]), "columns": columns}
+            return _typed(cls(**own, findings=Findings.from_dict(values["details"])))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            fix = "It was made by another version, or changed: select again."
+            raise ConfigError(Fault("Selection", f"cannot be understood: {gist(error)}", fix)) from error
 
     def to_json(self) -> str:
         """``as_dict`` as text, as it is in selection.json: addresses in it are shown without secrets."""
@@ -211,6 +217,31 @@ class Selection:
         return "\n".join([*filter(None, [self.verdict]), self.summary, *told, *more])
 
     __repr__ = __str__
+
+
+# What a field of a feature or a selection must be after a journey as JSON; fields of records check themselves.
+_KINDS: dict[str, tuple[type[Any], ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+    "bool": (bool,),
+    "Mapping[str, Any]": (Mapping,),
+    "Mapping[str, Json]": (Mapping,),
+    "Mapping[str, str]": (Mapping,),
+    "tuple[str, ...]": (tuple,),
+}
+
+
+def _typed(record: Record) -> Record:
+    """The record, if its fields hold what they are declared to hold."""
+    for one in fields(record):  # type: ignore[arg-type]
+        value, kinds = getattr(record, one.name), _KINDS.get(str(one.type))
+        if kinds is not None and (not isinstance(value, kinds) or (type(value) is bool and bool not in kinds)):
+            raise ValueError(f"'{one.name}' is {shown(value)}")
+        if isinstance(value, tuple) and one.name == "warnings" and not all(isinstance(text, str) for text in value):
+            raise ValueError("'warnings' are not texts")
+    return record
 
 
 def absent(wanted: Iterable[str], names: Iterable[str]) -> list[Fault]:

@@ -60,12 +60,23 @@ class SelectionOperator(SparkSubmitOperator):
         self.report = report
 
     def execute(self, context: Any) -> None:
+        # What is given to spark-submit stands on its command line, in the log and in the rendered template.
+        if any(holds_login(word.partition("=")[2]) for word in self.application_args or []):
+            raise AirflowFailException("an address holds credentials; they belong in an Airflow connection")
         try:
             super().execute(context)
         except AirflowException as error:
             if exit_code(str(error)) in NEVER_RETRIED:
                 raise AirflowFailException(f"not retried: {error}") from error
             raise
+
+
+def holds_login(address: str) -> bool:
+    """Whether an address says who logs in, or asks for something with a signature; a container@account does not."""
+    scheme, there, rest = address.partition("://")
+    host = rest.partition("/")[0]
+    container = scheme.startswith(("abfs", "wasb")) and host.count("@") == 1 and ":" not in host
+    return bool(there) and (("@" in host and not container) or "?" in rest)
 
 
 def job(name: str, script: str, config: str, out: str, report: str, *more: str) -> SelectionOperator:
@@ -87,7 +98,7 @@ def job(name: str, script: str, config: str, out: str, report: str, *more: str) 
 @task
 def publish(run: str, report: str) -> dict[str, str]:
     """Check the run's files against its manifest, then point ``current.json`` to it: one small file, replaced whole."""
-    if re.search("://[^/]*:[^/]*@", run):
+    if holds_login(run):
         raise AirflowFailException("the output address holds credentials; they belong in an Airflow connection")
     folder = ObjectStoragePath(run) if "://" in run else Path(run).absolute()
     manifest = manifest_of(folder, run)

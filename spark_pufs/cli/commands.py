@@ -63,19 +63,30 @@ def _code(arguments: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.ClickException as error:
-        error.show()
+        _without_values(error).show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         errors.print("stopped", style="yellow")
         return Stopped.exit_code
+    except ImportError as error:  # commands import what they need when they are called
+        from spark_pufs.jobs.doctor import broken
+
+        log.debug("unexpected", exc_info=True)
+        return broken(error)
     except Exception as error:
         log.debug("unexpected", exc_info=True)
-        first = visible(
-            foreign(next(iter(str(error).splitlines()), "")[:MOST_READ])
-        )  # below it Spark puts a Java stack
+        line = next(iter(str(error).splitlines()), "")[:MOST_READ]  # below the first Spark puts a Java stack
+        first = visible(foreign(line))
         errors.print(f"error: {type(error).__name__}: {first} (--verbose shows all)", style="red", markup=False)
         return 1
     return code if isinstance(code, int) else 0  # a command may leave with a code of its own
+
+
+def _without_values(error: click.ClickException) -> click.ClickException:
+    """Words that nobody expects are not repeated: ``--set name = value`` leaves a value alone on the line."""
+    text = error.format_message()
+    told = "Got unexpected arguments." if "unexpected extra argument" in text else visible(foreign(text))
+    return click.UsageError(told, getattr(error, "ctx", None))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -21,6 +21,7 @@ from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
+from spark_pufs.core.search.mask_draws import MaskDraws
 from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
@@ -117,11 +118,13 @@ class Source(Protocol):
 class MaskScorer(Protocol):
     """Clusters one sample of rows under many masks.
 
-    Contract: the same masks and seed give the same counts, whoever computes them and in whatever grouping.
+    Contract: the same draws, seed and rows give the same counts, whoever computes them and in whatever grouping.
     """
 
-    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Labelled rows (M, K) and all rows (M, K) of every cluster of every mask (M, D)."""
+    def score(
+        self, draws: MaskDraws, seed: Sequence[int], rows: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Labelled rows (M, K) and all rows (M, K) of every cluster of every mask, on about ``rows`` of the sample."""
 
     def close(self) -> None: ...
 

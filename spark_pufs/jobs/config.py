@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -234,7 +235,8 @@ def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[
         name, equals, text = override.partition("=")
         section, dot, key = name.partition(".")
         if not (equals and dot and key):
-            raise ConfigError(Fault(f"Override '{name}'", "expected section.key=value", "For example select.k=10."))
+            known = name if equals else re.match(r"[\w.-]*", name)[0]  # type: ignore[index]  # what follows may be a secret
+            raise ConfigError(Fault(f"Override '{known}'", "expected section.key=value", "For example select.k=10."))
         key, dot, rest = key.partition(".")
         inner = _section(result, section, name)
         if dot:

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from spark_pufs.errors import EnvironmentFault, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.spark.session import check_java, java_version, open_session
 from spark_pufs.version import __version__
 
-__all__ = ["Finding", "examine", "report"]
+__all__ = ["Finding", "broken", "examine", "report"]
 
 # The bounds of pyproject.toml: from the first up to, without, the second.
 PYTHON = ">=3.11"
@@ -141,3 +142,14 @@ def _tiny_job(master: str) -> list[Finding]:
         return [Finding("tiny job", "failed", fault) for fault in error.faults]
     hosts, programs = {place.host for place in places}, sorted({place.executable for place in places})
     return [Finding("tiny job", f"ran on {len(hosts)} host{'s' * (len(hosts) > 1)} with {', '.join(programs)}")]
+
+
+def broken(error: ImportError) -> int:
+    """Say which packages are missing, too old or too new; exit code 4."""
+    try:
+        report(examine(None), print)
+        fix = "Install it again: pip install --force-reinstall spark-pufs"
+        raise EnvironmentFault(Fault("A package", f"does not load: {gist(error)}", fix))
+    except EnvironmentFault as fault:
+        print(f"error: {fault}", file=sys.stderr)
+        return fault.exit_code

@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,7 +16,7 @@ __all__ = ["read_json"]
 LONG = 2**63
 
 
-def read_json(files: list[Path], options: Mapping[str, Any], most: int | None) -> pa.Table:
+def read_json(files: list[Path], options: Mapping[str, object], most: int | None) -> pa.Table:
     """All lines of all files as one table."""
     if options:
         raise NotAlike("options of the reader")
@@ -33,24 +32,24 @@ def _lines(file: Path) -> list[str]:
     return [line for line in text.split("\n") if line.strip()]
 
 
-def _row(line: str) -> dict[str, Any]:
+def _row(line: str) -> dict[str, object]:
     row = json.loads(line, object_pairs_hook=_once, parse_constant=_constant)
     if not isinstance(row, dict):
         raise NotAlike("lines that are no objects")
     return row
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len({name for name, _ in pairs}) < len(pairs):
         raise NotAlike("names that repeat")
     return dict(pairs)
 
 
-def _constant(word: str) -> Any:
+def _constant(word: str) -> object:
     raise NotAlike(f"the number {word}")
 
 
-def _column(name: str, values: list[Any]) -> pa.Array:
+def _column(name: str, values: list[object]) -> pa.Array:
     kinds = {type(value) for value in values} - {type(None)}
     types = {
         frozenset(): pa.string(),
@@ -66,7 +65,8 @@ def _column(name: str, values: list[Any]) -> pa.Array:
     if any(isinstance(value, int) and not -LONG <= value < LONG for value in values):
         raise NotAlike(f"column '{name}' with a number that is no bigint")
     if type_ == pa.float64():
-        values = [value if value is None else float(value) for value in values]
-        if not all(value is None or math.isfinite(value) for value in values):
+        numbers = [float(value) if isinstance(value, int | float) else None for value in values]
+        if not all(value is None or math.isfinite(value) for value in numbers):
             raise NotAlike(f"column '{name}' with a number beyond all doubles")
+        return pa.array(numbers, type_)
     return pa.array(values, type_)

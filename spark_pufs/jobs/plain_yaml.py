@@ -30,13 +30,15 @@ def read_yaml(text: str) -> Any:
         return _values(text)
     except yaml.MarkedYAMLError as error:
         raise NotPlain(_words(error)) from error
+    except yaml.reader.ReaderError as error:  # names one character, no value
+        raise NotPlain(str(error).splitlines()[0]) from error
     except NotPlain:
         raise
     except RecursionError as error:
         raise NotPlain("it is nested too deeply") from error
     except (yaml.YAMLError, ValueError, OverflowError, TypeError, AttributeError) as error:
-        # Not all that the library cannot read is an error of its own.
-        raise NotPlain(" ".join(str(error).split())[:200]) from error
+        # Not all that the library cannot read is an error of its own; its text may hold the value.
+        raise NotPlain("it holds a value that cannot be read") from error
 
 
 def _values(text: str) -> Any:

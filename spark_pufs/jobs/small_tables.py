@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -77,10 +76,12 @@ def _with_instants(file: pq.ParquetFile, table: pa.Table) -> pa.Table:
     return table.replace_schema_metadata(None)
 
 
-def _written(rows: Mapping[str, Any]) -> list[tuple[str, str] | None]:
+def _written(rows: Mapping[str, list[dict[str, object]]]) -> list[tuple[str, str] | None]:
     """Names and types that Spark wrote into a file; None where it has more to say of a column."""
     return [
-        None if field.get("metadata") or not isinstance(field["type"], str) else (field["name"], _simple(field["type"]))
+        None
+        if field.get("metadata") or not isinstance(field["type"], str)
+        else (str(field["name"]), _simple(field["type"]))
         for field in rows["fields"]
     ]
 

@@ -18,7 +18,7 @@ from typing import Any
 from pyarrow import fs
 from pyarrow.dataset import dataset
 
-from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.errors import ConfigError, DataError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
@@ -374,9 +374,9 @@ class RunFolder:
         unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {gist(error)}", _FIX))
         return self._in_the_way() or unwritten
 
-    def _damaged(self, name: str, why: str) -> PufsError:
+    def _damaged(self, name: str, why: str) -> DataError:
         fix = "Set output.overwrite: true to replace what is there, or name another path."
-        return PufsError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
+        return DataError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
 
     def _leads_out(self, name: str, why: str) -> ConfigError:
         fix = "A run directory holds plain files only: correct the name, or remove the link."

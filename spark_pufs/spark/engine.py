@@ -22,7 +22,7 @@ from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, LaterCachedBlocks, Raw, UncachedBlocks, block_rows
-from spark_pufs.spark.io import spark_errors
+from spark_pufs.spark.io import plan_errors, spark_errors
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.own_session import in_own_session
 from spark_pufs.spark.parquet_scan import ParquetFiles
@@ -208,7 +208,8 @@ def worker_errors() -> Iterator[None]:
         yield
     except spark_errors() as error:
         if not any(mark in str(error) for mark in _NOT_ALIKE):
-            raise
+            with plan_errors():
+                raise
         raise EnvironmentFault(no_answer(str(error))) from error
 
 

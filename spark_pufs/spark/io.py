@@ -13,7 +13,7 @@ from spark_pufs.masking.texts import MOST_READ, foreign
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["plain_errors", "read_table", "spark_errors", "write_table"]
+__all__ = ["Unreadable", "plain_errors", "plan_errors", "read_table", "spark_errors", "write_table"]
 
 WRITTEN = {"csv": {"header": "true"}, "parquet": {"parquet.enable.dictionary": "false"}}
 DEFAULTS = {"csv": {"header": "true", "inferSchema": "true"}}
@@ -56,11 +56,42 @@ def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool, draw
 def plain_errors(where: str) -> Iterator[None]:
     """Turn a failure to read rows, which Spark finds only while it works, into one clear data error."""
     try:
+        with plan_errors():
+            yield
+    except Unreadable as error:
+        raise DataError(Fault(where, error.faults[0].found, error.faults[0].fix)) from error
+
+
+class Unreadable(DataError):
+    """Rows of the table cannot be read or computed."""
+
+
+@contextmanager
+def plan_errors() -> Iterator[None]:
+    """What Spark says of the user's own plan and rows, which no retry changes, as one clear error."""
+    try:
         yield
     except spark_errors() as error:
-        if not any(mark in str(error) for mark in _UNREADABLE):
+        if any(mark in str(error) for mark in _UNREADABLE):
+            fault = Fault("Table", f"cannot be read: {_gist(error)}", "Write the table again.")
+        elif _of_the_plan(error):
+            fix = "Correct the query behind the table, or the rows that it fails on; try_cast and the like give null."
+            fault = Fault("Table", f"its query fails: {_gist(error)}", fix)
+        else:
             raise
-        raise DataError(Fault(where, f"cannot be read: {_gist(error)}", "Write the table again.")) from error
+        raise Unreadable(fault) from error
+
+
+def _of_the_plan(error: Exception) -> bool:
+    """Whether the query itself fails: arithmetic, casts, functions of users; not lost executors, not memory."""
+    from pyspark import errors
+
+    if isinstance(error, errors.PythonException):
+        return "spark_pufs" not in str(error)  # ours would be a bug, and is told as such
+    names = ("AnalysisException", "ArithmeticException", "ArrayIndexOutOfBoundsException", "DateTimeException",
+             "IllegalArgumentException", "NumberFormatException", "ParseException", "SparkRuntimeException",
+             "UnsupportedOperationException")  # fmt: skip
+    return isinstance(error, tuple(getattr(errors, name) for name in names if hasattr(errors, name)))
 
 
 _UNREADABLE = ("FAILED_READ_FILE", "CANNOT_READ_FILE", "is not a Parquet file", "MALFORMED")
@@ -80,6 +111,8 @@ def _fault(where: str, error: Exception) -> Fault:
 def _gist(error: Exception) -> str:
     """The line of Spark's message that says it: the innermost cause, or the first line; the Java stack does not."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if type(error).__name__ == "PythonException":  # a traceback, which says it in its last line
+        lines = [line for line in lines if not line.startswith("at ")][-1:]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     told = [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1]
     return foreign(told[:MOST_READ])[:300]

@@ -1,18 +1,26 @@
-"""Masks scored by the cluster: the sample goes to the workers once, each generation as a few bytes."""
+"""Masks drawn and scored by the cluster: the sample goes to the workers once, theta with each generation.
+
+The driver broadcasts what masks are drawn from, theta and the generation's seed; a pandas UDF over the numbers of masks
+draws its own and clusters the sample under them; counts come back.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import pyarrow as pa
+import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.clusters.diagonal_em import MixtureSettings
-from spark_pufs.core.clusters.mixture import CHUNK, MixtureSample, make_sample, score_chunk
+from spark_pufs.core.clusters.diagonal_em import Draws, MixtureSettings
+from spark_pufs.core.clusters.mixture import MixtureSample, generation_draws, make_sample, score_chunk
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.process_state import undisturbed
+from spark_pufs.core.search.mask_draws import CHUNK, MaskDraws
+from spark_pufs.spark.own_session import is_connect
 from spark_pufs.spark.scan import slots
 from spark_pufs.spark.shipping import Parcel, receive, ship
 
@@ -21,7 +29,34 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkScorer"]
 
-SCHEMA = "chunk long, labelled binary, rows binary"
+SCHEMA = "first long, labelled binary, rows binary"
+Counts = tuple[NDArray[np.float64], NDArray[np.float64]]
+Key = tuple[str, MixtureSettings, tuple[int, ...], int]
+Frames = Callable[[Iterator[pd.DataFrame]], Iterator[pd.DataFrame]]
+
+
+class Shared(Protocol):
+    """A broadcast variable, or what stands for one."""
+
+    @property
+    def value(self) -> MaskDraws: ...
+
+
+@dataclass(frozen=True)
+class InClosure:
+    """Under Connect, which has no broadcast variables, the value travels with the function."""
+
+    value: MaskDraws
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """How masks are scored: on which rows of which sample, with which random numbers."""
+
+    sample: Parcel
+    settings: MixtureSettings
+    seed: tuple[int, ...]
+    rows: int
 
 
 class SparkScorer:
@@ -33,16 +68,17 @@ class SparkScorer:
         self._slots = slots(spark)
         self._parcel = ship(spark, sample)
 
-    def score(self, masks: NDArray[np.bool_], seed: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        count = -(-len(masks) // CHUNK)
+    def score(self, draws: MaskDraws, seed: Sequence[int], rows: int) -> Counts:
+        count = -(-draws.count // CHUNK)
         # Chunks cost alike, so one task per slot is balanced; with many, two even out a slow machine.
         tasks = self._slots * (2 if count >= 16 * self._slots else 1)
-        job = self._spark.range(0, count, 1, min(count, tasks))
-        rows = job.mapInArrow(_scorer(self._parcel, masks, self._settings, tuple(seed)), SCHEMA).collect()
-        rows.sort(key=lambda row: row["chunk"])
-        clusters = self._settings.components
+        numbers = self._spark.range(0, draws.count, CHUNK, min(count, tasks))
+        how = Evaluation(self._parcel, self._settings, tuple(seed), rows)
+        with broadcast(self._spark, draws) as shared:
+            found = numbers.mapInPandas(_scorer(shared, how), SCHEMA).collect()
+        found.sort(key=lambda row: row["first"])
         labelled, total = (
-            np.concatenate([np.frombuffer(row[name]).reshape(-1, clusters) for row in rows])
+            np.concatenate([np.frombuffer(row[name]).reshape(-1, self._settings.components) for row in found])
             for name in ("labelled", "rows")
         )
         return labelled, total
@@ -51,24 +87,43 @@ class SparkScorer:
         self._parcel.withdraw()
 
 
-def _scorer(
-    parcel: Parcel, masks: NDArray[np.bool_], settings: MixtureSettings, seed: tuple[int, ...]
-) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    packed, shape = np.packbits(masks), masks.shape
+@contextmanager
+def broadcast(spark: SparkSession, draws: MaskDraws) -> Iterator[Shared]:
+    """The draws where every task can read them, for the jobs inside."""
+    if is_connect(spark):
+        yield InClosure(draws)
+        return
+    variable = spark.sparkContext.broadcast(draws)
+    try:
+        yield variable
+    finally:
+        variable.destroy()
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        every = np.unpackbits(packed, count=shape[0] * shape[1]).reshape(shape).astype(np.bool_)
+
+def _scorer(shared: Shared, how: Evaluation) -> Frames:
+    def run(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
         with undisturbed():
-            sample = _sample(parcel, settings.scale)
-            for chunk in (chunk for batch in batches for chunk in batch.column(0).to_pylist()):
-                counts = score_chunk(sample, every[chunk * CHUNK : (chunk + 1) * CHUNK], settings, seed)
-                columns = [pa.array([chunk]), *(pa.array([part.tobytes()], pa.binary()) for part in counts)]
-                yield pa.RecordBatch.from_arrays(columns, ["chunk", "labelled", "rows"])
+            sample, common = _prepared(how)
+            for first in (first for frame in frames for first in frame["id"].tolist()):
+                counts = score_chunk(sample, shared.value.chunk(first), how.settings, how.seed, common)
+                labelled, rows = ([part.tobytes()] for part in counts)
+                yield pd.DataFrame({"first": [first], "labelled": labelled, "rows": rows})
 
     return run
 
 
 _ready: dict[tuple[str, str], MixtureSample] = {}  # the sample of this worker, the last one
+_current: dict[Key, tuple[MixtureSample, Draws | None]] = {}  # its rows in the last generation, and what masks share
+
+
+def _prepared(how: Evaluation) -> tuple[MixtureSample, Draws | None]:
+    """The rows of this generation, and what its masks share: made once by each worker."""
+    key = (how.sample.name, how.settings, how.seed, how.rows)
+    if key not in _current:
+        _current.clear()
+        part = _sample(how.sample, how.settings.scale).part(how.rows)
+        _current[key] = part, generation_draws(part, how.settings, how.seed)
+    return _current[key]
 
 
 def _sample(parcel: Parcel, scale: str) -> MixtureSample:

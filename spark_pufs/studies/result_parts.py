@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
@@ -81,7 +81,7 @@ class KeptResults:
             return pq.read_table(io.BytesIO(data))
         except (OSError, ValueError) as error:
             where, why = f"Part '{name}' in '{self._folder.path}'", gist(error)
-            raise PufsError(Fault(where, f"is damaged ({why})", "Delete it: its units run again.")) from error
+            raise DataError(Fault(where, f"is damaged ({why})", "Delete it: its units run again.")) from error
 
     def _join(self, tables: list[pa.Table]) -> None:
         """A unit that ran again replaces what it gave before."""

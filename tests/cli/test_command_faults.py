@@ -117,19 +117,28 @@ def between_passes(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -
     monkeypatch.setattr(spark_pufs.jobs.select_job, "execute", later)
 
 
+@pytest.mark.parametrize(
+    ("reader", "told"), [("spark", "Source '{}': cannot be read: "), ("arrow", "Table: changed while it was read: ")]
+)
 def test_files_that_vanish_between_passes(
-    example: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    example: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    reader: str,
+    told: str,
 ) -> None:
     source, out = tmp_path / "source", tmp_path / "run"
     source.mkdir()
     for name in "ab":
         shutil.copy(example / "table.parquet", source / f"{name}.parquet")
-    assert select(source, out) == 0
+    setting = f"spark.reader={reader}"
+    assert select(source, out, setting) == 0
     before = results(out)
     capsys.readouterr()
     between_passes(monkeypatch, (source / "b.parquet").unlink)
-    said = fails(capsys, select(source, out, "select.k=1", "output.overwrite=true"), 3)
-    assert f"Source '{source}': cannot be read: " in said
+    said = fails(capsys, select(source, out, setting, "select.k=1", "output.overwrite=true"), 3)
+    assert told.format(source) in said
     assert "b.parquet" in said
     assert results(out) == before
 
@@ -192,7 +201,7 @@ def test_damage_in_the_run_directory(example: Path, tmp_path: Path, capsys: pyte
     manifest = (tmp_path / "manifest.json").read_bytes()
     capsys.readouterr()
     (tmp_path / "manifest.json").write_bytes(manifest[:-20])
-    said = fails(capsys, select(example / "table.parquet", tmp_path), 1)
+    said = fails(capsys, select(example / "table.parquet", tmp_path), 3)
     assert f"error: File 'manifest.json' in '{tmp_path}': is damaged (" in said
     (tmp_path / "manifest.json").write_bytes(manifest)
     names = json.loads((tmp_path / "selection.json").read_text())["names"]

@@ -115,7 +115,7 @@ def test_a_damaged_manifest_is_named_and_results_stay_until_they_may_go(tmp_path
             small().write(tmp_path)
         assert str(caught.value).startswith(f"File 'manifest.json' in '{tmp_path}': is damaged (")
         assert str(caught.value).endswith("Set output.overwrite: true to replace what is there, or name another path.")
-        assert caught.value.exit_code == 1
+        assert caught.value.exit_code == 3
         assert contents(tmp_path) == before
     small().write(tmp_path, overwrite=True)
     small().write(tmp_path)

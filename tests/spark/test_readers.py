@@ -15,10 +15,13 @@ import pytest
 
 from spark_pufs import select
 from spark_pufs.core.counting.profile import Profile, ProfileKernel
+from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
 from spark_pufs.run.execution import execute, prepare, select_with
+from spark_pufs.spark import scan
 from spark_pufs.spark.engine import SparkEngine
+from spark_pufs.spark.parquet_scan import _probe
 from spark_pufs.types import LabelRule
 from support.odd_parquet import ODD, Odd
 
@@ -220,3 +223,14 @@ def test_a_value_that_changes_unseen_by_the_file_system_is_told(spark: SparkSess
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(DataError, match="400 rows as at first, but other values in pass 'label x feature'"):
         execute(engine, plan, REQUEST)
+
+
+def test_on_a_cluster_workers_must_see_the_files(
+    spark: SparkSession, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scan, "one_machine", lambda session: False)
+    engine = SparkEngine(spark.read.parquet(str(path)))
+    engine.source(["a"], [], "label")
+    assert engine.how == {"reader": "arrow"}
+    with pytest.raises(Unfit, match="workers do not see the files that the driver sees"):
+        _probe(spark.range(1), [(str(path / "0.parquet"), 1)])

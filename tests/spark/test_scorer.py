@@ -13,6 +13,8 @@ import pytest
 import spark_pufs
 from spark_pufs.core.clusters.mixture import MixtureSettings
 from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.search.budget import Budget
+from spark_pufs.core.search.mask_draws import SizedMasks
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.spark import scorer
@@ -37,24 +39,26 @@ def rows(table: pd.DataFrame) -> RowSample:
 
 
 @pytest.fixture(scope="module")
-def masks() -> np.ndarray:
-    return np.random.default_rng(0).random((70, 50)) < 0.3
+def masks() -> SizedMasks:
+    rng = np.random.default_rng(0)
+    fractions = rng.choice([0.25, 0.5, 1.0], 70)
+    return SizedMasks(rng.random(50), fractions, Budget.of(np.ones(50), 25), np.ones(50, np.bool_), (3, 0, 1))
 
 
-def test_counts_equal_those_in_process(spark: Any, rows: RowSample, masks: np.ndarray) -> None:
+def test_counts_equal_those_in_process(spark: Any, rows: RowSample, masks: SizedMasks) -> None:
     here, there = ThreadScorer(rows, SETTINGS), SparkScorer(spark, rows, SETTINGS)
-    for seed in ([1, 0], [1, 1]):
-        for ours, theirs in zip(here.score(masks, seed), there.score(masks, seed), strict=True):
+    for seed, used in (([1, 0], 900), ([1, 1], 300)):
+        for ours, theirs in zip(here.score(masks, seed, used), there.score(masks, seed, used), strict=True):
             np.testing.assert_array_equal(ours, theirs)
     here.close()
     there.close()
 
 
 def test_a_task_that_dies_changes_nothing(
-    spark: Any, rows: RowSample, masks: np.ndarray, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, rows: RowSample, masks: SizedMasks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = SparkScorer(spark, rows, SETTINGS)
-    expected = ours.score(masks, [1, 0])
+    expected = ours.score(masks, [1, 0], 900)
     honest, marker = scorer._scorer, str(tmp_path / "died")
 
     def mortal(*arguments: Any) -> Any:
@@ -70,7 +74,7 @@ def test_a_task_that_dies_changes_nothing(
         return run
 
     monkeypatch.setattr(scorer, "_scorer", mortal)
-    found = ours.score(masks, [1, 0])
+    found = ours.score(masks, [1, 0], 900)
     assert os.path.exists(marker)
     for before, after in zip(expected, found, strict=True):
         np.testing.assert_array_equal(before, after)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PythonException
 
-from spark_pufs.errors import EnvironmentFault
+from spark_pufs.errors import DataError, EnvironmentFault
 from spark_pufs.spark.engine import worker_errors
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +44,14 @@ def test_workers_that_are_not_like_the_driver() -> None:
 
 def test_other_errors_stay_what_they_are() -> None:
     with pytest.raises(PythonException, match="division by zero"), worker_errors():
+        raise PythonException("spark_pufs/core/x.py ZeroDivisionError: division by zero")
+
+
+def test_errors_of_the_query_are_told_as_such() -> None:
+    with (
+        pytest.raises(DataError, match=r"^Table: its query fails: ZeroDivisionError: division by zero"),
+        worker_errors(),
+    ):
         raise PythonException("ZeroDivisionError: division by zero")
 
 

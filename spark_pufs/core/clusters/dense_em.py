@@ -40,7 +40,8 @@ def fit_dense(X: Singles, weight: Floats, settings: MixtureSettings, rng: np.ran
     rows = X[draw_rows(weight, 1, FIT_ROWS, rng)[0]]
     Q = _products(rows)
     ones = np.ones((1, rows.shape[1]), np.float32)
-    seeds = spread_rows(np.hstack([rows, rows * rows]), ones, settings.components, rng)[:, 0]
+    table = np.vstack([rows.T, rows.T**2])[None]
+    seeds = spread_rows(table, ones, rng.random(settings.components))[:, 0]
     density = _nearest(rows, rows[seeds])
     current = _m_step(density, Q, rows.shape[1], settings)
     for _ in range(settings.steps):

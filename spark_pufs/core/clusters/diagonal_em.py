@@ -1,8 +1,9 @@
 """EM of many masked mixtures with diagonal components as matrix products.
 
-With Z = [X, X*X] in float32, the log density of every row under every component of every mask is one product
-W @ Z.T + c, where W holds mu/var and -1/(2 var) and is zero outside the mask; the sums of the M step are one product
-R @ Z. Arrays run (component, mask, row), so that sums over components go along memory.
+With Z = [X, X*X] in float32, the log density of every row under every component of a mask is one product W @ Z.T + c,
+where W holds mu/var and -1/(2 var); the sums of the M step are one product R @ Z. Each mask is multiplied with its own
+columns alone: most masks hold a small part of them. Arrays run (mask, component, row), tables (column, row), so that
+taking a mask's columns copies whole rows of memory.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from numpy.typing import NDArray
 
 __all__ = [
     "COVARIANCES",
+    "Columns",
     "Components",
+    "Draws",
     "MixtureSettings",
     "draw_rows",
+    "draws_of",
     "fit_components",
     "likeliest",
     "log_density",
     "spread_rows",
-    "starting_rows",
 ]
 
 Floats = NDArray[np.float64]
@@ -60,98 +63,134 @@ class MixtureSettings:
 
 @dataclass
 class Components:
-    """Parameters of M mixtures: ``log_weight`` (K, M), ``mean`` and ``variance`` (K, M, d)."""
+    """Parameters of M mixtures: ``log_weight`` (M, K), ``mean`` and ``variance`` (M, K, d)."""
 
     log_weight: Singles
     mean: Singles
     variance: Singles
 
 
-def starting_rows(
-    Z: Singles, masks: Singles, weight: Floats, components: int, rng: np.random.Generator
-) -> NDArray[np.intp]:
-    """Rows (K, M) of Z (N, 2d) that lie far from each other on each mask, out of ``CANDIDATES`` drawn by weight.
+@dataclass(frozen=True)
+class Columns:
+    """The columns of M masks: ``index`` (M, 2d) into those of [X, X*X], d being the size of the largest mask; ``used``
+    (M, d) is 0 where a smaller mask has been filled up."""
+
+    index: NDArray[np.intp]
+    used: Singles
+
+    @classmethod
+    def of(cls, masks: NDArray[np.bool_]) -> Columns:
+        """Of masks (M, D).
+
+        >>> Columns.of(np.array([[True, False, True], [False, True, False]])).index.tolist()
+        [[0, 2, 3, 5], [1, 0, 4, 3]]
+        """
+        width = max(int(masks.sum(axis=1).max()), 1)
+        own = np.argsort(~masks, axis=1, kind="stable")[:, :width]
+        used = np.take_along_axis(masks, own, axis=1).astype(np.float32)
+        return cls(np.concatenate([own, own + masks.shape[1]], axis=1), used)
+
+    def take(self, table: Singles) -> Singles:
+        """(M, 2d, n) of a table (2D, n)."""
+        return table.take(self.index, axis=0)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """What all masks of a generation share: rows (2D, n) among which mixtures start, random numbers (K,) that choose
+    among them, and the rows (2D, n) of each EM step."""
+
+    candidates: Singles
+    points: Floats
+    batches: tuple[Singles, ...]
+
+
+def draws_of(Z: Singles, weight: Floats, settings: MixtureSettings, rng: np.random.Generator) -> Draws:
+    """Rows of Z (N, 2D) drawn by weight (N,)."""
+    candidates = draw_rows(weight, 1, CANDIDATES, rng)[0]
+    points = rng.random(settings.components)
+    batches = draw_rows(weight, settings.steps, settings.batch, rng)
+    return Draws(_table(Z, candidates), points, tuple(_table(Z, rows) for rows in batches))
+
+
+def _table(Z: Singles, rows: NDArray[np.intp]) -> Singles:
+    return np.ascontiguousarray(Z[rows].T)
+
+
+def spread_rows(rows: Singles, used: Singles, points: Floats) -> NDArray[np.intp]:
+    """Numbers (K, M) among the rows (M, 2d, n) of each mask, each drawn by its squared distance on the mask to those
+    already drawn (k-means++, Arthur & Vassilvitskii 2007); all masks use the same random numbers ``points`` (K,).
 
     Drawn by weight alone, nearly all would fall into whatever fills the table (a flood of equal packets, say), and
     small groups would be found by luck.
     """
-    candidates = draw_rows(weight, 1, CANDIDATES, rng)[0]
-    found: NDArray[np.intp] = candidates[spread_rows(Z[candidates], masks, components, rng)]
-    return found
-
-
-def spread_rows(Z: Singles, masks: Singles, components: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Row numbers (K, M), each drawn by its squared distance on the mask to those already drawn (k-means++, Arthur &
-    Vassilvitskii 2007); all masks use the same random numbers."""
-    features = masks.shape[1]
-    X, square = Z[:, :features], Z[:, features:] @ masks.T
-    rows = np.empty((components, len(masks)), np.intp)
-    rows[0] = rng.integers(len(Z))
+    masks, features = used.shape
+    X, every, count = rows[:, :features] * used[:, :, None], np.arange(masks), rows.shape[2]
+    square = (rows[:, features:] * used[:, :, None]).sum(axis=1)
+    drawn = np.empty((len(points), masks), np.intp)
+    drawn[0] = int(points[0] * count)
     distance = np.full(square.shape, np.inf, np.float32)
-    for k in range(1, components):
-        last = X[rows[k - 1]] * masks
-        from_last = square - 2 * (X @ last.T) + (last * last).sum(axis=1)
+    for k in range(1, len(points)):
+        last = X[every, :, drawn[k - 1]]
+        from_last = square - 2 * (last[:, None] @ X)[:, 0] + (last * last).sum(axis=1)[:, None]
         distance = np.minimum(distance, np.maximum(from_last, 0))
-        total = np.cumsum(distance, axis=0, dtype=np.float64)
-        rows[k] = np.minimum((total <= rng.random() * total[-1]).sum(axis=0), len(Z) - 1)
-    return rows
+        total = np.cumsum(distance, axis=1, dtype=np.float64)
+        drawn[k] = np.minimum((total <= points[k] * total[:, -1:]).sum(axis=1), count - 1)
+    return drawn
 
 
-def fit_components(
-    Z: Singles,
-    masks: Singles,
-    start: NDArray[np.intp],
-    weight: Floats,
-    settings: MixtureSettings,
-    rng: np.random.Generator,
-) -> Components:
-    """Mini-batch EM of M mixtures from the rows ``start`` (K, M): each batch moves the running sums a bit less."""
-    features = masks.shape[1]
-    mean = Z[start, :features]
-    flat = np.full(start.shape, -np.log(len(start)), np.float32)
+def fit_components(columns: Columns, draws: Draws, settings: MixtureSettings) -> Components:
+    """Mini-batch EM of M mixtures: each batch moves the running sums a bit less."""
+    used = columns.used
+    candidates = columns.take(draws.candidates)
+    masks, features = used.shape
+    start = spread_rows(candidates, used, draws.points)
+    mean = candidates[np.arange(masks)[:, None], :features, start.T]
+    flat = np.full(mean.shape[:2], -np.log(len(start)), np.float32)
     current = Components(flat, mean, np.ones_like(mean))
-    share, moment = np.zeros(start.shape, np.float32), np.zeros((*start.shape, 2 * features), np.float32)
-    for step, rows in enumerate(draw_rows(weight, settings.steps, settings.batch, rng), start=1):
-        batch = Z[rows]
-        responsibility = _e_step(batch, masks, current)
-        pull = np.float32(step**-settings.forget / len(rows))
-        share += pull * (responsibility.sum(axis=1).reshape(share.shape) - len(rows) * share)
-        moment += pull * ((responsibility @ batch).reshape(moment.shape) - len(rows) * moment)
-        current = _m_step(share, moment, masks, settings, len(rows))
+    share, moment = np.zeros_like(flat), np.zeros((*flat.shape, 2 * features), np.float32)
+    for step, table in enumerate(draws.batches, start=1):
+        batch = columns.take(table)
+        rows = batch.shape[2]
+        responsibility = _e_step(batch, used, current)
+        pull = np.float32(step**-settings.forget / rows)
+        share += pull * (responsibility.sum(axis=2) - rows * share)
+        moment += pull * (responsibility @ batch.swapaxes(1, 2) - rows * moment)
+        current = _m_step(share, moment, used, settings, rows)
     return current
 
 
-def log_density(Z: Singles, masks: Singles, current: Components) -> Singles:
-    """log(weight * density) of every row under every component of every mask: (K, M, rows)."""
-    precision = masks / current.variance
+def log_density(rows: Singles, used: Singles, current: Components) -> Singles:
+    """log(weight * density) of the rows (M, 2d, n) of each mask under each of its components: (M, K, n)."""
+    precision = used[:, None] / current.variance
     linear = current.mean * precision
-    W = np.concatenate([linear, -0.5 * precision], axis=2).reshape(-1, Z.shape[1])
-    spread = (current.mean * linear + masks * np.log(current.variance)).sum(axis=2)
-    out: Singles = (W @ Z.T).reshape(*spread.shape, len(Z))
+    spread = (current.mean * linear + used[:, None] * np.log(current.variance)).sum(axis=2)
+    out: Singles = np.concatenate([linear, -0.5 * precision], axis=2) @ rows
     out += (current.log_weight - 0.5 * spread)[:, :, None]
     return out
 
 
-def _e_step(batch: Singles, masks: Singles, current: Components) -> Singles:
-    """Responsibilities (K*M, rows)."""
-    density = log_density(batch, masks, current)
-    density -= density.max(axis=0)
+def _e_step(batch: Singles, used: Singles, current: Components) -> Singles:
+    """Responsibilities (M, K, n)."""
+    density = log_density(batch, used, current)
+    density -= density.max(axis=1, keepdims=True)
     np.exp(density, out=density)
-    density /= density.sum(axis=0)
-    return density.reshape(-1, len(batch))
+    density /= density.sum(axis=1, keepdims=True)
+    return density
 
 
-def _m_step(share: Singles, moment: Singles, masks: Singles, settings: MixtureSettings, rows: int) -> Components:
+def _m_step(share: Singles, moment: Singles, used: Singles, settings: MixtureSettings, rows: int) -> Components:
     """Parameters from the running sums; the prior rows have mean 0 and variance 1, the columns' own."""
-    features = masks.shape[1]
+    features = used.shape[1]
     prior = np.float32(settings.prior / rows)
     total = share + prior
     mean = moment[:, :, :features] / total[:, :, None]
     variance = (moment[:, :, features:] + prior) / total[:, :, None] - mean * mean
     if settings.covariance == "spherical":
-        average = (variance * masks).sum(axis=2) / np.maximum(masks.sum(axis=1), 1)
+        average = (variance * used[:, None]).sum(axis=2) / np.maximum(used.sum(axis=1), 1)[:, None]
         variance = np.repeat(average[:, :, None], features, axis=2)
-    return Components(np.log(total / total.sum(axis=0)), mean, np.maximum(variance, np.float32(settings.floor)))
+    log_weight = np.log(total / total.sum(axis=1, keepdims=True))
+    return Components(log_weight, mean, np.maximum(variance, np.float32(settings.floor)))
 
 
 def draw_rows(weight: Floats, steps: int, batch: int, rng: np.random.Generator) -> NDArray[np.intp]:

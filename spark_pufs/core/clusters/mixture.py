@@ -1,8 +1,7 @@
 """Cluster a sample once per mask and count the labelled rows; the mixture of one mask for a whole table.
 
-The unit of evaluation is a chunk of ``CHUNK`` masks, the last one padded, or a pair, as the paper's search asks for:
-BLAS may round differently for another shape, so a chunk's bits depend only on the sample, its masks, the settings and
-the seed, never on who computes it.
+The unit of evaluation is a chunk of at most ``CHUNK`` masks: BLAS may round differently for another shape, so a chunk's
+bits depend only on the sample, its masks, the settings and the seed, never on who computes it.
 """
 
 from __future__ import annotations
@@ -16,19 +15,23 @@ from numpy.typing import ArrayLike, NDArray
 from spark_pufs.core.clusters.dense_em import Dense, clusters_of, dense_log_density, fit_dense, fit_sklearn
 from spark_pufs.core.clusters.diagonal_em import (
     COVARIANCES,
+    Columns,
     Components,
+    Draws,
     MixtureSettings,
+    draws_of,
     fit_components,
     likeliest,
     log_density,
-    starting_rows,
 )
 from spark_pufs.core.clusters.mixture_sample import SCALES, Frame, MixtureSample, make_sample
 from spark_pufs.core.clusters.objective import recall_precision
+from spark_pufs.core.search.mask_draws import CHUNK
 
 __all__ = [
     "CHUNK",
     "COVARIANCES",
+    "DENSE",
     "SCALES",
     "STARTS",
     "Frame",
@@ -41,6 +44,7 @@ __all__ = [
     "chunks",
     "concentration",
     "fit_mask",
+    "generation_draws",
     "likelihood",
     "log_likelihood",
     "make_sample",
@@ -53,9 +57,7 @@ Mask = NDArray[np.bool_]
 Seed = int | Sequence[int]
 Judge = Callable[["MixtureSample", "Mixture"], float]
 
-CHUNK = 16
-PAIR = 2  # what the paper's search asks for at a time: padded to a chunk it would cost five times as much
-ROW_BLOCK = 2048  # rows assigned at once: 16 masks x 10 components x 2048 rows stay in the cache
+BLOCK_VALUES = 2**18  # of the masks' columns, taken at once to assign rows: they stay in the cache
 STARTS = 8  # fits of the mask that the search ends with
 LONGER = 40  # and their steps
 DENSE = ("full", "tied", "sklearn")  # fitted mask by mask
@@ -83,12 +85,21 @@ def chunks(masks: Mask) -> Iterator[Mask]:
         yield masks[start : start + CHUNK]
 
 
-def score_chunk(sample: MixtureSample, masks: Mask, settings: MixtureSettings, seed: Seed) -> tuple[Floats, Floats]:
+def generation_draws(sample: MixtureSample, settings: MixtureSettings, seed: Seed) -> Draws | None:
+    """What all chunks of a generation share, drawn once; None where masks are fitted one by one."""
+    if settings.covariance in DENSE:
+        return None
+    return draws_of(sample.Z, sample.weight, settings, np.random.default_rng(seed))
+
+
+def score_chunk(
+    sample: MixtureSample, masks: Mask, settings: MixtureSettings, seed: Seed, draws: Draws | None = None
+) -> tuple[Floats, Floats]:
     """Cluster the sample once per mask; ``masks`` (m, D) bool with m <= CHUNK.
 
     Returns the weighted ``labelled`` (m, K) and ``rows`` (m, K) of every cluster, ready for ``recall_precision``.
     All masks that get the same seed share batches and random numbers, which takes much of the noise out of their
-    comparison.
+    comparison; ``draws`` are those of ``generation_draws`` for this seed, where they are at hand.
 
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> labelled, rows = score_chunk(make_sample(X, X[:, 0] > 1), np.eye(3, dtype=bool), MixtureSettings(), seed=1)
@@ -97,33 +108,22 @@ def score_chunk(sample: MixtureSample, masks: Mask, settings: MixtureSettings, s
     """
     if not 0 < len(masks) <= CHUNK:
         raise ValueError(f"a chunk has 1 to {CHUNK} masks, got {len(masks)}")
-    if settings.covariance in DENSE:
+    shared = draws or generation_draws(sample, settings, seed)
+    if shared is None:
         return _score_one_by_one(sample, masks, settings, seed)
-    width = PAIR if len(masks) <= PAIR else CHUNK
-    padded = np.concatenate([masks, np.repeat(masks[-1:], width - len(masks), axis=0)])
-    Z, local = project(sample, padded)
-    rng = np.random.default_rng(seed)
-    start = starting_rows(Z, local, sample.weight, settings.components, rng)
-    found = fit_components(Z, local, start, sample.weight, settings, rng)
-    labelled, rows = _count(Z, local, found, sample)
-    return labelled[: len(masks)], rows[: len(masks)]
+    columns = Columns.of(masks)
+    return _count(columns, fit_components(columns, shared, settings), sample)
 
 
-def project(sample: MixtureSample, masks: Mask) -> tuple[Singles, Singles]:
-    """Columns that any mask uses: Z (N, 2d), and the masks on them (M, d) as 0/1 float32."""
-    used = np.flatnonzero(masks.any(axis=0))
-    if 2 * len(used) > sample.features:  # a copy would cost more than the zeros
-        return sample.Z, masks.astype(np.float32)
-    return sample.Z[:, np.concatenate([used, used + sample.features])], masks[:, used].astype(np.float32)
-
-
-def _count(Z: Singles, masks: Singles, found: Components, sample: MixtureSample) -> tuple[Floats, Floats]:
+def _count(columns: Columns, found: Components, sample: MixtureSample) -> tuple[Floats, Floats]:
     """Assign every row to its likeliest component; weighted sums (M, K) of labelled and of all rows."""
-    components, total = found.log_weight.shape
+    total, components = found.log_weight.shape
     labelled, rows = np.zeros(total * components), np.zeros(total * components)
-    for first in range(0, len(Z), ROW_BLOCK):
-        part = slice(first, first + ROW_BLOCK)
-        cluster = likeliest(log_density(Z[part], masks, found)) + components * np.arange(total)[:, None]
+    block = min(max(BLOCK_VALUES // columns.index.size, 128), 2048)
+    for first in range(0, len(sample.weight), block):
+        part = slice(first, first + block)
+        density = log_density(columns.take(sample.Z.T[:, part]), columns.used, found)
+        cluster = likeliest(density.swapaxes(0, 1)) + components * np.arange(total)[:, None]
         weight = np.broadcast_to(sample.weight[part], cluster.shape)
         flag = sample.labelled[part]
         rows += np.bincount(cluster.ravel(), weight.ravel(), len(rows))
@@ -234,23 +234,21 @@ def _fit_once(
             else fit_dense(X, sample.weight, settings, rng)
         )
         return Mixture(columns, frame, dense.weight, dense.mean, dense.covariance)
-    Z, ones = np.hstack([X, X * X]), np.ones((1, len(columns)), np.float32)
-    start = starting_rows(Z, ones, sample.weight, settings.components, rng)
-    found = fit_components(Z, ones, start, sample.weight, settings, rng)
-    weight = np.exp(found.log_weight[:, 0].astype(np.float64))
-    return Mixture(columns, frame, weight, found.mean[:, 0].astype(np.float64), found.variance[:, 0].astype(np.float64))
+    every = Columns.of(np.ones((1, len(columns)), np.bool_))
+    found = fit_components(every, draws_of(np.hstack([X, X * X]), sample.weight, settings, rng), settings)
+    weight = np.exp(found.log_weight[0].astype(np.float64))
+    return Mixture(columns, frame, weight, found.mean[0].astype(np.float64), found.variance[0].astype(np.float64))
 
 
 def _densities(mixture: Mixture, X: Singles) -> Singles:
     """(K, B) of standardised rows (B, d)."""
     if mixture.covariance.ndim == 3:
         return dense_log_density(X, Dense(mixture.weight, mixture.mean, mixture.covariance))
-    single = Components(
-        np.log(mixture.weight)[:, None].astype(np.float32),
-        mixture.mean[:, None].astype(np.float32),
-        mixture.covariance[:, None].astype(np.float32),
-    )
-    return log_density(np.hstack([X, X * X]), np.ones((1, X.shape[1]), np.float32), single)[:, 0]
+    own = (np.log(mixture.weight), mixture.mean, mixture.covariance)
+    single = Components(*(part[None].astype(np.float32) for part in own))
+    rows = np.vstack([X.T, X.T**2])[None]
+    density: Singles = log_density(rows, np.ones((1, X.shape[1]), np.float32), single)[0]
+    return density
 
 
 def _free_parameters(components: int, size: int, covariance: str) -> int:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["SCALES", "Frame", "MixtureSample", "make_sample"]
+from spark_pufs.core.clusters.diagonal_em import draw_rows
+
+__all__ = ["SCALES", "Frame", "MixtureSample", "make_sample", "part_sizes"]
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -68,10 +70,41 @@ class MixtureSample:
         """D."""
         return len(self.frame.center)
 
+    def part(self, rows: int) -> MixtureSample:
+        """About so many of the rows, drawn by weight, in the same frame: labelled ones first, up to half of them."""
+        groups = np.flatnonzero(self.labelled), np.flatnonzero(~self.labelled)
+        if rows >= len(self.weight):
+            return self
+        rng = np.random.default_rng(len(self.weight))
+        sizes = part_sizes(len(groups[0]), len(groups[1]), rows)
+        parts = [_drawn(own, self.weight[own], size, rng) for own, size in zip(groups, sizes, strict=True)]
+        index, weight = (np.concatenate(side) for side in zip(*parts, strict=True))
+        return MixtureSample(np.asfortranarray(self.Z[index]), self.labelled[index], weight, self.frame)
+
     @property
     def total_labelled(self) -> float:
         """|L|, weighted."""
         return float(self.weight[self.labelled].sum())
+
+
+def part_sizes(labelled: int, others: int, rows: int) -> tuple[int, int]:
+    """How many labelled and how many other rows are among ``rows`` of a sample.
+
+    >>> part_sizes(40, 4000, 1000), part_sizes(4000, 4000, 1000), part_sizes(900, 100, 800)
+    ((40, 960), (500, 500), (700, 100))
+    """
+    few = min(others, rows - min(labelled, rows // 2))
+    return min(labelled, rows - few), few
+
+
+def _drawn(
+    rows: NDArray[np.intp], weight: Floats, size: int, rng: np.random.Generator
+) -> tuple[NDArray[np.intp], Floats]:
+    """``size`` draws from ``rows`` by their weight, a row drawn twice counting twice; their weights sum up alike."""
+    if size >= len(rows):
+        return rows, weight
+    drawn, times = np.unique(draw_rows(weight, 1, size, rng)[0], return_counts=True)
+    return rows[drawn], times * (weight.sum() / size)
 
 
 def make_sample(
@@ -98,7 +131,8 @@ def make_sample(
     unit = _unit(raw)
     frame = _frame(raw / unit, rows, unit, bend, heavy) if scale == "deviation" else _ranged(raw / unit, rows, unit)
     standard = frame.apply(raw)
-    return MixtureSample(np.hstack([standard, standard * standard]), flag, rows, frame)
+    # Column by column in memory: a mask takes whole columns.
+    return MixtureSample(np.asfortranarray(np.hstack([standard, standard * standard])), flag, rows, frame)
 
 
 def _unit(X: Floats) -> Floats:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["positive_clusters", "recall_precision"]
+__all__ = ["best_prefix", "positive_clusters", "recall_precision"]
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +41,18 @@ def positive_clusters(labelled: ArrayLike, rows: ArrayLike) -> NDArray[np.bool_]
     supported = value.max(axis=1, initial=0.0) > 0
     found: NDArray[np.bool_] = positive & (np.asarray(rows) > 0) & supported[:, None]
     return found
+
+
+def best_prefix(labelled: ArrayLike, rows: ArrayLike) -> tuple[Floats, Floats]:
+    """Labelled rows A (M,) and all rows B (M,) of the clusters that make up the best set.
+
+    >>> best_prefix([[8, 2, 0]], [[10, 40, 50]])
+    (array([8.]), array([10.]))
+    """
+    positive = positive_clusters(labelled, rows)
+    return (np.asarray(labelled, np.float64) * positive).sum(axis=1), (np.asarray(rows, np.float64) * positive).sum(
+        axis=1
+    )
 
 
 def _prefix_values(labelled: ArrayLike, rows: ArrayLike) -> tuple[Floats, NDArray[np.intp]]:

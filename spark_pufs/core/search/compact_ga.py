@@ -8,7 +8,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spark_pufs.core.search.budget import Budget, fill, repair_within
+from spark_pufs.core.search.budget import Budget, fill
+from spark_pufs.core.search.mask_draws import RepairedPair
 from spark_pufs.core.search.mask_regression import Effects
 from spark_pufs.core.search.saved_state import State, state_array, whole_number
 
@@ -71,9 +72,12 @@ class PaperSearch:
 
     def ask(self) -> Mask:
         """A pair of repaired Bernoulli draws (2, D); asking again gives the same pair."""
-        rng = np.random.default_rng([self.seed, self.generation, 1])
-        draws = rng.random((2, len(self.theta))) < self.theta
-        return np.stack([repair_within(draw, self.theta, self.budget, rng) for draw in draws])
+        return self.draws.chunk(0)
+
+    @property
+    def draws(self) -> RepairedPair:
+        """What the pair is drawn from."""
+        return RepairedPair(self.theta, self.budget, (self.seed, self.generation, 1))
 
     def tell(self, values: ArrayLike) -> None:
         """Scores (2,) of the pair: paper eq. 11 and 12."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
-from spark_pufs.core.search.budget import Budget, fill, race
+from spark_pufs.core.search.budget import Budget, fill
+from spark_pufs.core.search.mask_draws import SizedMasks, every_mask
 from spark_pufs.core.search.mask_regression import Contrast, Effects, combine, information
 from spark_pufs.core.search.saved_state import State, state_array, whole_number
 
@@ -19,15 +20,18 @@ __all__ = ["ContrastSearch", "ContrastSettings"]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+FIXED_COST = 24  # of clustering on a mask, in features: so many more make it cost twice as much (measured)
+
 
 @dataclass(frozen=True)
 class ContrastSettings:
     """``generation_size`` masks are compared at a time; ``fractions`` of the budget give their sizes.
 
     The first ``warm_up`` generations draw features evenly (or by the starting theta) and sizes alike. Later ones draw
-    a feature up to 1 + ``focus`` times as often the more open it is, and a size the more often the more it tells, but
-    at least ``least`` of the masks. A feature is settled when theta is within ``settled`` of 0 or 1; the search stops
-    when fewer than ``open`` of the features are not, ``patience`` generations in a row, or after ``max_generations``.
+    a feature up to 1 + ``focus`` times as often the more open it is, and a size the more often the more it tells for
+    what it costs, but at least ``least`` of the masks. A feature is settled when theta is within ``settled`` of 0 or 1;
+    the search stops when fewer than ``open`` of the features are not, ``patience`` generations in a row, or after
+    ``max_generations``.
     """
 
     generation_size: int = 288
@@ -151,13 +155,18 @@ class ContrastSearch:
             self.tell(values)
         return self
 
+    @property
+    def draws(self) -> SizedMasks:
+        """What the masks of this generation are drawn from."""
+        fractions = np.asarray(self.fractions)[self._drawn()[1]]
+        return SizedMasks(self._weight(), fractions, self.budget, self.free, (self.seed, self.generation, 1))
+
     def _drawn(self) -> tuple[Mask, NDArray[np.intp]]:
         """Masks (M, D) and the numbers of their sizes (M,), drawn once per generation."""
         if self._asked is None:
-            rng = np.random.default_rng([self.seed, self.generation, 1])
-            weight, parts = self._weight(), self._parts()
-            masks = np.stack([self._draw(self.fractions[part], weight, rng) for part in parts])
-            self._asked = (masks, parts)
+            parts = self._parts()
+            self._asked = (np.zeros((0, len(self.theta)), np.bool_), parts)
+            self._asked = (every_mask(self.draws), parts)
         return self._asked
 
     def _weight(self) -> Floats:
@@ -175,20 +184,11 @@ class ContrastSearch:
         if self.generation >= self.settings.warm_up:
             signal = [information(told, self.free) for told in self._told]
             told = np.array([one / max(c.rows, 1) for one, c in zip(signal, self._contrasts, strict=True)])
+            told /= FIXED_COST + np.asarray(self.fractions) * self.budget.count
             least = min(self.settings.least, 1 / sizes)
             share = least + (1 - least * sizes) * told / told.sum()
         edges = np.rint(np.cumsum(share) * rows).astype(int)
         return np.searchsorted(edges, np.arange(rows), side="right")
-
-    def _draw(self, fraction: float, weight: Floats, rng: np.random.Generator) -> Mask:
-        """A mask within the budget, cut to a fraction of its features: the first that were drawn."""
-        order = race(weight, rng)
-        order = order[self.free[order]]
-        full = fill(self.budget.must, order, self.budget)
-        chosen = order[full[order]]
-        mask = self.budget.must.copy()
-        mask[chosen[: max(1, round(fraction * len(chosen)))]] = True
-        return mask
 
     def _learn(self, masks: Mask, parts: NDArray[np.intp], scores: Floats) -> None:
         for part, contrast in enumerate(self._contrasts):

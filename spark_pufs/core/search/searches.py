@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.compact_ga import PaperSearch
 from spark_pufs.core.search.contrast_search import ContrastSearch, ContrastSettings
+from spark_pufs.core.search.mask_draws import MaskDraws
 from spark_pufs.core.search.mask_regression import Effects
 from spark_pufs.core.search.saved_state import State
 
@@ -57,6 +58,9 @@ class Search(Protocol):
 
     @property
     def unsettled(self) -> int: ...
+
+    @property
+    def draws(self) -> MaskDraws: ...
 
     def ask(self) -> Mask: ...
 

@@ -1,17 +1,19 @@
-"""The teacher: three plain models of label against rest, each fitted out of fold, their ranks averaged by merit.
+"""The teacher: four plain models of label against rest, each fitted out of fold, their ranks averaged by merit.
 
 - a logistic regression on normal scores, one weight a text level;
 - naive Bayes on the counts of grouped levels, which sees positives in the middle or at both ends of a column;
+- a logistic regression on squared normal scores, which adds up many faint signs of that kind: positives that lie around
+  all other rows, or in their midst;
 - extremely randomised trees, which see columns that work together.
 
-The first two are sums over columns of a number per level, so that a fitted model is one array along the level axis.
+The first three are sums over columns of a number per level, so that a fitted model is one array along the level axis.
 Trees travel as arrays too. A row's score is a sum in a fixed order: the same bits in any batch, on any engine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,11 +37,12 @@ __all__ = [
     "member_weights",
     "normal_ranks",
     "placed",
+    "squared",
     "weighed",
 ]
 
 Bools = NDArray[np.bool_]
-MEMBERS = ("linear", "naive Bayes", "trees")
+MEMBERS = ("linear", "naive Bayes", "spread", "trees")
 STRENGTH = 0.01  # scikit-learn's C of the logistic regression: few labels bear little weight
 
 
@@ -93,13 +96,13 @@ class Forest:
 
 @dataclass(frozen=True)
 class FoldModels:
-    """The members fitted on the rows outside one fold: two tables (2, L) of numbers per level, and trees."""
+    """The members fitted on the rows outside one fold: three tables (3, L) of numbers per level, and trees."""
 
     tables: Floats
     forest: Forest
 
     def scores(self, codes: Codes, layout: Layout) -> Floats:
-        """What each member says (3, n) of codes (D, n)."""
+        """What each member says (M, n) of codes (D, n)."""
         return np.vstack([additive_scores(self.tables, codes, layout), self.forest.scores(codes)])
 
 
@@ -115,9 +118,13 @@ def fit_fold(codes: Codes, labelled: Bools, encoding: Encoding, trees: int, seed
     """The members on codes (D, n) and labels (n,); None where one kind of row is missing."""
     if not labelled.any() or labelled.all():
         return None
-    design = linear_design(codes, encoding)
-    tables = np.vstack([linear_table(design, labelled), naive_bayes_table(codes, labelled, encoding)])
-    return FoldModels(tables, Forest.of(grown(codes, labelled, trees, seed)))
+    linear, spread = (linear_design(codes, one) for one in (encoding, squared(encoding)))
+    tables = [
+        linear_table(linear, labelled),
+        naive_bayes_table(codes, labelled, encoding),
+        linear_table(spread, labelled),
+    ]
+    return FoldModels(np.vstack(tables), Forest.of(grown(codes, labelled, trees, seed)))
 
 
 @dataclass(frozen=True)
@@ -169,6 +176,12 @@ def linear_design(codes: Codes, encoding: Encoding) -> LinearDesign:
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale[scale == 0] = 1.0
     return LinearDesign((X - mean) / scale, np.array(owner), np.array(level), scale, encoding)
+
+
+def squared(encoding: Encoding) -> Encoding:
+    """How far from the middle a level lies: its normal score squared, and the mean of that where missing or text."""
+    score = np.where(encoding.named, 1.0, encoding.score**2)
+    return replace(encoding, score=score, named=np.zeros_like(encoding.named))
 
 
 def linear_weights(design: LinearDesign, labelled: Bools) -> Floats:

@@ -8,16 +8,16 @@ from numpy.typing import NDArray
 from spark_pufs.core.counting.counts import one_hot
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats
 from spark_pufs.core.soft.students import CORE_VIEWS, Report, core_report, first_by_rank, ranked
-from spark_pufs.core.soft.teacher import MEMBERS, Bools, linear_design, linear_weights
+from spark_pufs.core.soft.teacher import MEMBERS, Bools, linear_design, linear_weights, squared
 from spark_pufs.core.soft.trees import grown, importance
 from spark_pufs.types import Layout
 
 __all__ = ["VIEWS", "VIEW_KINDS", "forward_additive", "view_weights", "wide_report"]
 
-VIEWS = (*CORE_VIEWS, "trees", "ridge", "label weights", "forward regression", "AUC", "label trees")
+VIEWS = (*CORE_VIEWS, "trees", "ridge", "label weights", "forward regression", "AUC", "label trees", "spread")
 VIEW_KINDS = (
     *("naive Bayes", "naive Bayes", "trees"),
-    *("trees", "linear", "linear", "naive Bayes", "linear", "trees"),
+    *("trees", "linear", "linear", "naive Bayes", "linear", "trees", "spread"),
 )
 RIDGE = 10.0
 SHRINKAGE = 5.0  # rows that a level's effect is shrunk by
@@ -26,9 +26,9 @@ SHRINKAGE = 5.0  # rows that a level's effect is shrunk by
 def wide_report(
     codes: Codes, labelled: Bools, target: Floats, soft: Floats, encoding: Encoding, k: int, trees: int, seed: int
 ) -> Report:
-    """The views of ``core_report`` on codes (D, n), and six more."""
+    """The views of ``core_report`` on codes (D, n), and seven more."""
     core = core_report(codes, labelled, target, soft, encoding, k, seed)
-    design = linear_design(codes, encoding)
+    design, spread = (linear_design(codes, one) for one in (encoding, squared(encoding)))
     some = first_by_rank(core.scores, k)
     part = Layout(tuple(encoding.coarse.levels[i] for i in some))
     order = forward_additive(encoding.coarse_codes(codes)[some], part, target, k)
@@ -39,6 +39,7 @@ def wide_report(
         ranked(some[order].tolist(), len(codes)),
         _distance_from_half(codes, labelled),
         importance(grown(codes, labelled, trees, seed)),
+        spread.importance(linear_weights(spread, labelled)),
     ]
     return Report(np.vstack([core.scores, *more]), core.strength)
 

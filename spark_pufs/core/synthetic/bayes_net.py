@@ -7,6 +7,7 @@ features that a selector should return for it.
 from __future__ import annotations
 
 import gzip
+import io
 import math
 import re
 import zlib
@@ -25,10 +26,15 @@ __all__ = ["Network", "Node", "marginal", "markov_blanket", "parse_bif", "read_b
 
 GZIP = b"\x1f\x8b"
 
-_VARIABLE = re.compile(r"variable\s+(\S+)\s*\{[^{}]*?discrete\s*\[\s*\d+\s*\]\s*\{([^}]*)\}", re.S)
-_PROBABILITY = re.compile(r"probability\s*\(\s*([^|)]+?)\s*(?:\|([^)]*))?\)\s*\{([^}]*)\}", re.S)
-_ROW = re.compile(r"\(([^)]*)\)\s*([^;]*);")
-_TABLE = re.compile(r"table\s+([^;]*);")
+# No part of these goes back over what it has read (``*+``, ``++``), nor past the next bracket: a file of any kind is
+# read in a time that grows with its length alone.
+_VARIABLE = re.compile(r"variable\s++([^\s{}]++)\s*+\{[^{}]*?discrete\s*+\[\s*+\d++\s*+\]\s*+\{([^{}]*+)\}")
+_PROBABILITY = re.compile(r"probability\s*+\(([^|(){}]*+)(?:\|([^(){}]*+))?\)\s*+\{([^{}]*+)\}")
+_ROW = re.compile(r"\(([^()]*+)\)\s*+([^;()]*+);")
+_TABLE = re.compile(r"table\s++([^;]*+);")
+MOST_BYTES = 2**27  # of a file's text
+MOST_PARENTS = 30
+MOST_CELLS = 10**7  # of a node's table
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +101,7 @@ def parse_bif(text: str) -> Network:
     ((('rain', 'wet'),), [[0.9, 0.1], [0.1, 0.9]])
     """
     states = {name: _words(listed) for name, listed in _VARIABLE.findall(text)}
-    blocks = {name: (_words(parents), body) for name, parents, body in _PROBABILITY.findall(text)}
+    blocks = {name.strip(): (_words(parents), body) for name, parents, body in _PROBABILITY.findall(text)}
     _check_names(states, blocks)
     nodes = {}
     for name in states:
@@ -109,10 +115,19 @@ def parse_bif(text: str) -> Network:
 def read_bif(data: bytes) -> Network:
     """A network from the bytes of a BIF file, plain or gzip; an OSError where these are damaged."""
     try:
-        text = (gzip.decompress(data) if data.startswith(GZIP) else data).decode()
+        text = (_unpacked(data) if data.startswith(GZIP) else data).decode()
     except (EOFError, zlib.error, UnicodeDecodeError) as error:
         raise OSError(f"damaged: {gist(error)}") from error
     return parse_bif(text)
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What a gzip file holds, unless it grows beyond all networks."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        found = file.read(MOST_BYTES + 1)
+    if len(found) > MOST_BYTES:
+        raise OSError(f"damaged: it holds over {MOST_BYTES:,} bytes")
+    return found
 
 
 def markov_blanket(network: Network, name: str) -> set[str]:
@@ -218,12 +233,15 @@ def _table(
     name: str, parents: tuple[str, ...], states: Mapping[str, tuple[str, ...]], body: str
 ) -> NDArray[np.float64]:
     codes = [{state: i for i, state in enumerate(states[parent])} for parent in parents]
-    table = np.full([len(states[v]) for v in (*parents, name)], np.nan)
+    shape = [len(states[v]) for v in (*parents, name)]
+    if math.prod(shape) > MOST_CELLS or len(shape) > MOST_PARENTS:
+        raise _fault(f"probability of {name!r}", f"would have {math.prod(shape):,} numbers", "Give it fewer parents.")
+    table = np.full(shape, np.nan)
     try:
         for given, values in _ROW.findall(body):
             key = tuple(code[word] for code, word in zip(codes, _words(given), strict=True))
             table[key] = np.array(_words(values), float)
-        if flat := _TABLE.search(body):
+        if flat := _TABLE.search(body, 0, body.rfind(";") + 1):  # one that begins ends, or none does
             table[...] = np.array(_words(flat[1]), float).reshape(table.shape)
     except (KeyError, ValueError) as error:
         raise _fault(

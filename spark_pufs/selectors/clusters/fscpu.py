@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck, cluster_check
 from spark_pufs.core.clusters.cluster_model import ClusterModel, VerdictKernel
+from spark_pufs.core.clusters.count_noise import Rows
 from spark_pufs.core.clusters.mixture import (
     COVARIANCES,
+    DENSE,
     SCALES,
     STARTS,
     Judge,
@@ -85,7 +87,9 @@ class Objective:
     labelled: float
     cmi: Floats | None
     log: ScoreLog
+    rows: Rows  # that the next generation is scored on
     first: list[Cluster] | None = None  # clusters of a good mask of the first generation, before any choice
+    check_before: ClusterCheck | None = None  # of these
 
     def value(self, masks: Mask, labelled: Floats, rows: Floats) -> Floats:
         f = recall_precision(labelled, rows, self.labelled)
@@ -127,14 +131,16 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     search = _search(task, budget, _start(cmi) if cmi is not None and options.start == "semi-jmi" else None)
     rows, cleaning = draw_sample(task, rows_in(options.sample_mb, task))
     weighed = cmi if with_information else None
-    objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty())
+    known, few = int(rows.labelled.sum()), isinstance(search, ContrastSearch) and settings.covariance not in DENSE
+    start = Rows.first(known, len(rows.weight) - known, few)
+    objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty(), start)
     _restore(task, search, objective)
     _generations(task, search, objective, rows, settings)
     mask = search.selection(normal_scores(alone))
     clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
     check = check_counts(clusters, task.request.seed, selected=True, tried=STARTS + search.tried)
     # Nothing is searched where every feature fits.
-    before = AssumptionCheck.of(_check_before(task, objective.first)) if objective.first else None
+    before = _before(task, objective)
     clustering = _clustering(clusters, model, len(rows.weight))
     return _outcome(task, search, mask, clustering, AssumptionCheck.of(check), before)
 
@@ -147,16 +153,25 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
     began, first = time.perf_counter(), search.generation
     try:
         while not search.stopped:
-            masks = search.ask()
-            search.tell(objective.value(masks, *scorer.score(masks, search.evaluation_seed)))
+            masks, used = search.ask(), objective.rows
+            counts = scorer.score(search.draws, search.evaluation_seed, used.used)
+            search.tell(objective.value(masks, *counts))
+            objective.rows = used.after(masks, *counts)
             task.keeper.save(_state(search, objective))
             if search.generation == 1:
-                task.note(f"before the search, {_check_before(task, objective.first or [])}")
+                objective.check_before = _check_before(task, objective.first or [])
+                task.note(f"before the search, {objective.check_before}")
             task.note(_progress(task, search, (time.perf_counter() - began) / (search.generation - first)))
     except KeyboardInterrupt as stop:
         raise Stopped(_stopped(task, search)) from stop
     finally:
         scorer.close()
+
+
+def _before(task: Task, objective: Objective) -> AssumptionCheck | None:
+    if not objective.first:
+        return None
+    return AssumptionCheck.of(objective.check_before or _check_before(task, objective.first))
 
 
 def _check_before(task: Task, clusters: Sequence[Cluster]) -> ClusterCheck:
@@ -185,7 +200,7 @@ def _stopped(task: Task, search: Search) -> Fault:
 
 def _state(search: Search, objective: Objective) -> State:
     log = objective.log
-    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter}
+    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter, "rows": objective.rows.used}
     first = [{"labelled": one.labelled, "rows": one.rows} for one in objective.first or ()]
     return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own, "first": first}
 
@@ -197,6 +212,7 @@ def _restore(task: Task, search: Search, objective: Objective) -> None:
     try:
         search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
         objective.log = _kept_log(state, search.generation, objective.cmi is not None)
+        objective.rows = _kept_rows(state, objective.rows)
         objective.first = _kept_clusters(state, task.options_as(FscpuOptions).clusters)
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         found = f"is not one of this search ({gist(error)})"
@@ -211,6 +227,14 @@ def _kept_log(state: State, generations: int, with_information: bool) -> ScoreLo
     if (scatter < 0).any() or (count > 0) != (with_information and generations > 0):
         raise ValueError(f"a log of {count} scores after {generations} generations")
     return ScoreLog(count, mean, scatter)
+
+
+def _kept_rows(state: State, first: Rows) -> Rows:
+    """The rows that the next generation is scored on; they only ever grow."""
+    used = whole_number(state, "rows")
+    if not first.used <= used <= first.labelled + first.others:
+        raise ValueError(f"scores on {used} rows")
+    return replace(first, used=used)
 
 
 def _kept_clusters(state: State, components: int) -> list[Cluster]:
@@ -373,7 +397,7 @@ METHODS = (
         partial(_run, with_information=False),
         FscpuOptions,
         makes_clusters=True,
-        trial_options={"generations": 6},
+        trial_options={"generations": 3, "sample_mb": 1},
     ),
     Method(
         "fscpu-mi",

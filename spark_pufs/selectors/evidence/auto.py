@@ -1,49 +1,48 @@
 """The automatic choice: what several methods say together, with evidence from the labels alone.
 
 Candidates are compared by cross-validation on a bounded sample, by the difference of held-out PU-AUC in the same folds,
-beside all features and beside chance: the flagship on redrawn labels. Few labels are held out, so that a winner is
-mostly luck: methods that are within one standard error of the best are averaged. FSCPU, if asked for, is included where
-the cluster assumption holds in every fold or where it is clearly the best. With too few labels to hold any out the
-flagship is run alone.
+beside all features and beside chance: labels dealt out anew. The search for columns that make clusters
+joins them where clusters on columns drawn blindly already gather the labelled rows. With too few labels to hold any out
+the flagship is run alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from spark_pufs.core.evidence.classifier import CLASSIFIERS
-from spark_pufs.core.evidence.folds import corrected_error
-from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings import parts
 from spark_pufs.findings.parts import SizeCurve, Standings
 from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.by_score import by_score
+from spark_pufs.selectors.evidence.choosing import CLUSTERING, FLAGSHIP, Choice, choose
 from spark_pufs.selectors.evidence.comparison import (
-    CHANCE,
     Candidate,
-    Comparison,
     EvaluationProtocol,
     TooFewLabels,
     compare_methods,
+    evaluation_sample,
+    trial_bounds,
 )
 from spark_pufs.selectors.evidence.sizes import sized
-from spark_pufs.selectors.evidence.trial import ALL
+from spark_pufs.selectors.evidence.trial import ALL, Trial, TrialSample, run_trials
 from spark_pufs.selectors.options import Options, one_of, option, whole
 from spark_pufs.selectors.task import task_of
+from spark_pufs.types import Json
 
-__all__ = ["CANDIDATES", "METHODS", "Choice", "choose"]
+__all__ = ["CANDIDATES", "METHODS"]
 
-# In the order of preference among equals. FSCPU is not among them: its trials alone would take longer than all else.
-CANDIDATES = ("distil", "semi-jmi", "semi-mim")
-FLAGSHIP = "distil"  # heard in any case where it is a candidate and not clearly worse; alone where labels are too few
-ALIKE = 1.0  # standard errors within which methods cannot be told apart
-CLEARLY = 2.0  # standard errors that make a difference clear
-_UNJUDGED = {"judge": False}  # the comparison has judged it
-MUCH = 0.02  # of PU-AUC: a loss against all features that is told
+# In the order of preference among equals.
+CANDIDATES = ("distil", "soft-jmi", "semi-mim")
+CHEAPEST = "semi-mim"  # runs on labels dealt out anew, in which no method can find more than chance
+FAR = 4.0  # times what chance gathers, by clusters on columns drawn blindly; one to two where there are none
+_BLIND: dict[str, Json] = {"generations": 1, "sample_mb": 1}  # the first generation alone, which no label has led
+# A full answer in seconds: the comparison has judged it, and more rows or more masks made the search no better.
+_IN_SHORT: dict[str, Json] = {"judge": False, "sample_mb": 2, "generations": 12}
 
 
 def _are_names(value: object) -> bool:
@@ -61,29 +60,28 @@ class AutoOptions(Options):
     classifier: str = one_of("auto", *CLASSIFIERS)
 
 
-@dataclass(frozen=True)
-class Choice:
-    """The methods to run, best first (more than one: average them), and why; the verdict in one line."""
-
-    methods: tuple[str, ...]
-    why: str
-    verdict: str = ""
-    warnings: tuple[str, ...] = ()
-
-
 def _auto(task: Task) -> Outcome:
     """Compare, choose, run what was chosen."""
     options = task.options_as(AutoOptions)
-    flagship, *methods = _named((FLAGSHIP, *options.methods))
     protocol = EvaluationProtocol(options.folds, options.repeats, options.rows, options.classifier)
-    candidates = [Candidate(one.name, one.trial_options) for one in methods]
-    chance = Candidate(flagship.name, flagship.trial_options, redrawn=True)
     try:
-        comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol)
+        sample = evaluation_sample(task, protocol)
     except TooFewLabels:
         return _run(task, _by_labels(task), None)
-    choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates})
+    clusters = tuple(options.methods) == CANDIDATES and _far_beyond_chance(task, sample)
+    tried = _named((*options.methods, *([CLUSTERING] if clusters else [])))
+    candidates = [Candidate(one.name, one.trial_options) for one in tried]
+    chance = Candidate(CHEAPEST, redrawn=True)
+    comparison = compare_methods(task, [*candidates, Candidate(ALL), chance], protocol, sample)
+    choice = choose(comparison, {candidate.name: candidate.method for candidate in candidates}, clusters)
     return _run(task, choice, comparison.summary())
+
+
+def _far_beyond_chance(task: Task, sample: TrialSample) -> bool:
+    """Whether clusters on columns drawn blindly gather labelled rows of the sample many times as chance would."""
+    k, budget = trial_bounds(task)
+    found = run_trials(task, sample, [Trial(CLUSTERING, _BLIND, k, budget, fold=None)])[0]
+    return found.gathered is not None and found.gathered >= FAR
 
 
 def _named(names: Sequence[str]) -> list[Method]:
@@ -98,84 +96,13 @@ def _by_labels(task: Task) -> Choice:
     return Choice((FLAGSHIP,), f"{verdict} {FLAGSHIP} asks least of the data.", verdict)
 
 
-def choose(comparison: Comparison, names: Mapping[str, str]) -> Choice:
-    """From the standings to a choice; ``names``: the method behind each name of a standing."""
-    tried = [one for one in comparison.standings if one.method in names]
-    ran = [one for one in tried if one.method in comparison.aucs]
-    own = [one for one in ran if _heard(comparison, one.method, [other.method for other in ran])]
-    if not own:
-        found = f"{tried[0].method} {tried[0].note.rstrip('.')}"
-        raise DataError(Fault("Option 'methods'", found, "Name a method that fits this table: see methods()."))
-    best = own[0]
-    alike = [one.method for one in own if _within(comparison, best.method, one.method, ALIKE)]
-    flagship = next((one.method for one in own if names[one.method] == FLAGSHIP), None)
-    if flagship and flagship not in alike and _within(comparison, best.method, flagship, CLEARLY):
-        alike.append(flagship)
-    shown = " and ".join(names[name] for name in alike)
-    facts = f"{names[best.method]} has the best held-out PU-AUC, {best.auc:.3f} +- {best.auc_error:.3f}"
-    how = (
-        f"{shown} cannot be told apart, so that their rankings are averaged"
-        if len(alike) > 1
-        else "no other comes within one standard error"
-    )
-    verdict, warnings = _verdict(comparison, alike)
-    why = f"{verdict} {facts}; {how}.{_seen(comparison)}"
-    return Choice(tuple(names[name] for name in alike), why, verdict, warnings)
-
-
-def _heard(comparison: Comparison, name: str, ran: list[str]) -> bool:
-    """A method that rests on clusters is heard where they hold in every fold, or where it is clearly the best."""
-    checks = comparison.checks.get(name, ())
-    others = [other for other in ran if other != name]
-    return all(check == "holds" for check in checks) or not any(
-        _within(comparison, name, other, CLEARLY) for other in others
-    )
-
-
-def _seen(comparison: Comparison) -> str:
-    """In how many folds clusters hold, where a method looked."""
-    verdicts = next((found for found in comparison.checks.values() if found), ())
-    holding = sum(verdict == "holds" for verdict in verdicts)
-    return f" The cluster assumption held in {holding} of {len(verdicts)} folds." if verdicts else ""
-
-
-def _verdict(comparison: Comparison, chosen: list[str]) -> tuple[str, tuple[str, ...]]:
-    """Better than chance or not, worse than all features or not and by how much; and what of it is a warning."""
-    aucs = np.mean([comparison.aucs[name] for name in chosen], axis=0)
-    mean, error = float(aucs.mean()), corrected_error(aucs, comparison.folds)
-    chance = np.array(comparison.aucs.get(CHANCE, (0.5,) * len(aucs)))
-    gap, gap_error = float((aucs - chance).mean()), corrected_error(aucs - chance, comparison.folds)
-    luck = mean - max(0.5, float(chance.mean())) <= CLEARLY * max(error, 0.0) or gap <= gap_error
-    said = [f"{'No better' if luck else 'Better'} than chance: held-out PU-AUC {mean:.3f} +- {error:.3f}"]
-    said.append(f"with labels redrawn {float(chance.mean()):.3f}")
-    warnings = [f"{said[0]}, {said[1]}. The ranking may be noise: label more rows."] if luck else []
-    if ALL in comparison.aucs:
-        loss = np.array(comparison.aucs[ALL]) - aucs
-        lost, loss_error = float(loss.mean()), corrected_error(loss, comparison.folds)
-        said.append(
-            f"all features {float(np.mean(comparison.aucs[ALL])):.3f} (difference {-lost:+.3f} +- {loss_error:.3f})"
-        )
-        if lost > MUCH:
-            warnings.append(
-                f"Worse than all features by {lost:.3f} +- {loss_error:.3f} of held-out PU-AUC: choose more features, "
-                "or keep them all."
-            )
-    return f"{', '.join(said)}.", tuple(warnings)
-
-
-def _within(comparison: Comparison, best: str, other: str, errors: float) -> bool:
-    """Whether ``other`` comes within so many standard errors of ``best``."""
-    gap, error = comparison.gap(best, other)
-    return gap <= errors * error
-
-
 def _run(task: Task, choice: Choice, comparison: Standings | None) -> Outcome:
     """Run what was chosen on the whole table, on the number of features asked for or proposed."""
     chosen = _named(choice.methods)
     task, sizes, warnings = _sized(task, chosen[0])
     outcomes = [_outcome(task, one) for one in chosen]
     told = parts.Choice(" + ".join(choice.methods), choice.methods, choice.why, choice.verdict)
-    found = outcomes[0] if len(outcomes) == 1 else _combined(task, outcomes, choice.methods)
+    found = outcomes[0] if len(outcomes) == 1 else _combined(task, outcomes, choice)
     return replace(
         found,
         findings=replace(found.findings, verdict=choice.verdict, choice=told, comparison=comparison, sizes=sizes),
@@ -209,7 +136,7 @@ def _as_for(task: Task, chosen: Method) -> Iterator[Task]:
 def _task_of(task: Task, chosen: Method) -> Task:
     """The same table as another method has it, with its own bins."""
     request = replace(task.request, method=chosen.name, options={})
-    task = replace(task, request=request, options=read_options(chosen, _UNJUDGED if "judge" in chosen.options else {}))
+    task = replace(task, request=request, options=read_options(chosen, _in_short(chosen)))
     plan = task.table.plan
     own = replace(plan, binning=request.binning_or(chosen.binning))
     if own.binning == plan.binning:
@@ -218,20 +145,24 @@ def _task_of(task: Task, chosen: Method) -> Task:
     return replace(other, limits=replace(other.limits, k=task.limits.k))
 
 
+def _in_short(chosen: Method) -> dict[str, Json]:
+    return {name: value for name, value in _IN_SHORT.items() if name in chosen.options}
+
+
 def _outcome(task: Task, chosen: Method) -> Outcome:
     """What the method found."""
     with _as_for(task, chosen) as own:
         return chosen.run(own)
 
 
-def _combined(task: Task, outcomes: list[Outcome], names: tuple[str, ...]) -> Outcome:
-    """The mean of the methods' ranks, 1 for the best to 0 for the last, with its standard error."""
+def _combined(task: Task, outcomes: list[Outcome], choice: Choice) -> Outcome:
+    """The weighted mean of the methods' ranks, 1 for the best to 0 for the last, with its standard error."""
     count = len(task.limits.costs)
     places = np.stack([np.argsort(one.order()) for one in outcomes])
     rank = 1 - places / max(count - 1, 1)
-    scores = rank.mean(axis=0)
+    scores = np.average(rank, axis=0, weights=choice.shares)
     errors = rank.std(axis=0) / np.sqrt(max(len(outcomes) - 1, 1))
-    notes = {i: ", ".join(f"{name} {places[m, i] + 1}." for m, name in enumerate(names)) for i in range(count)}
+    notes = {i: ", ".join(f"{name} {places[m, i] + 1}." for m, name in enumerate(choice.methods)) for i in range(count)}
     warnings = tuple(warning for one in outcomes for warning in one.warnings)
     return Outcome(by_score(scores, task.limits), scores, errors, notes=notes, warnings=warnings)
 

@@ -34,6 +34,8 @@ __all__ = [
     "TooFewLabels",
     "candidate",
     "compare_methods",
+    "evaluation_sample",
+    "trial_bounds",
 ]
 
 CHANCE = "chance (labels redrawn)"
@@ -107,7 +109,10 @@ _DEFAULTS = {one.name: one.default for one in fields(EvaluationProtocol)}
 
 @dataclass(frozen=True)
 class Comparison:
-    """Standings, best PU-AUC first; ``aucs`` holds each method's score in every fold, in one order for all."""
+    """Standings, best PU-AUC first; ``aucs`` holds each method's score in every fold, in one order for all.
+
+    ``checks``: what methods said of clusters in each fold. ``teachers``: held-out AUC of their teachers.
+    """
 
     standings: tuple[Standing, ...]
     protocol: str
@@ -115,6 +120,7 @@ class Comparison:
     folds: int
     aucs: Mapping[str, tuple[float, ...]]
     checks: Mapping[str, tuple[str, ...]]
+    teachers: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
 
     def table(self) -> pd.DataFrame:
         """One row per method."""
@@ -138,17 +144,25 @@ class Comparison:
         return "\n".join([head, *map(_line, self.standings), "", self.protocol])
 
 
-def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: EvaluationProtocol) -> Comparison:
-    """Every candidate in every fold, all trials as parallel work of the engine."""
+def evaluation_sample(task: Task, protocol: EvaluationProtocol) -> TrialSample:
+    """The rows that methods are compared on, dealt into folds; an error where labels are too few to hold any out."""
     sample = trial_sample(task, protocol.rows, protocol.folds, protocol.repeats)
     if sample.positives < max(LEAST_LABELS, protocol.folds):
         found = f"{sample.positives} different labelled rows, {max(LEAST_LABELS, protocol.folds)} are needed"
         fix = "Label more rows, or choose a method by what it assumes: see methods()."
         raise TooFewLabels(Fault("Comparison", found, fix))
+    return sample
+
+
+def compare_methods(
+    task: Task, candidates: Sequence[Candidate], protocol: EvaluationProtocol, sample: TrialSample | None = None
+) -> Comparison:
+    """Every candidate in every fold, all trials as parallel work of the engine."""
+    sample = sample or evaluation_sample(task, protocol)
     rho = _rho(task, sample)
     classifier = classifier_named(protocol.classifier)
     share = _share(sample, rho)
-    k, budget = _bounds(task)
+    k, budget = trial_bounds(task)
     folds = [(repeat, fold) for repeat in range(protocol.repeats) for fold in range(protocol.folds)]
     units = [
         Trial(c.method, c.options, k, budget, r, f, redrawn=c.redrawn, classifier=classifier, share=share)
@@ -170,10 +184,11 @@ def compare_methods(task: Task, candidates: Sequence[Candidate], protocol: Evalu
         protocol.folds,
         {name: tuple(x.judged.auc for x in found) for name, found in complete.items()},
         {name: tuple(x.check for x in found if x.check is not None) for name, found in complete.items()},
+        {name: tuple(x.teacher for x in found if x.teacher is not None) for name, found in complete.items()},
     )
 
 
-def _bounds(task: Task) -> tuple[int | None, float | None]:
+def trial_bounds(task: Task) -> tuple[int | None, float | None]:
     """The user's bounds; without any, half of the features for every method."""
     request = task.request
     if request.k is None and request.budget is None:

@@ -24,6 +24,7 @@ from spark_pufs.core.evidence.label_rate import delong
 from spark_pufs.core.schema import free_name
 from spark_pufs.engines.base import InProcess
 from spark_pufs.errors import PufsError
+from spark_pufs.findings import Findings
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Limits, Task
 from spark_pufs.selectors.by_score import first_within
@@ -73,7 +74,8 @@ class TrialRows:
 
 @dataclass(frozen=True)
 class Trial:
-    """A unit of work: a method on the rows outside ``fold`` of ``repeat``, or on the ``draw``-th half of the rows.
+    """A unit of work: a method on the rows outside ``fold`` of ``repeat``, or on the ``draw``-th half of the rows; with
+    neither, on all rows.
 
     ``redrawn``: deal labels out anew first. The ``classifier`` judges, calling a ``share`` of rows positive; ``sizes``:
     judge the first so many features too, that ``cap`` on the sum of ``costs`` (D,) pays for.
@@ -84,7 +86,7 @@ class Trial:
     k: int | None = None
     budget: float | None = None
     repeat: int = 0
-    fold: int = 0
+    fold: int | None = 0
     draw: int | None = None
     redrawn: bool = False
     classifier: str = ""
@@ -106,12 +108,16 @@ class Held:
 class TrialResult:
     """The features chosen, as ``mask`` (D,), and their scores on the held-out rows; or why it ``failed``.
 
-    ``check``: what the method said of clusters. ``curve``: PU-AUC of each of the trial's sizes.
+    ``check``: what the method said of clusters. ``gathered``: how many times as well as chance clusters gather labelled
+    rows before the search, where they do. ``teacher``: held-out AUC of the method's teacher. ``curve``: PU-AUC of each
+    of the trial's sizes.
     """
 
     mask: NDArray[np.bool_]
     seconds: float = 0.0
     check: str | None = None
+    gathered: float | None = None
+    teacher: float | None = None
     held: Held | None = None
     curve: tuple[float, ...] = ()
     failed: str | None = None
@@ -192,14 +198,25 @@ def run_trial(in_process: InProcess, shared: TrialRows, unit: Trial) -> TrialRes
         shared = replace(shared, label=_redrawn(shared.label, train, test, seed=shared.request.seed))
     began = time.perf_counter()
     try:
-        order, mask, check = _select(in_process, shared, train, unit)
+        order, mask, found = _select(in_process, shared, train, unit)
     except PufsError as error:
         return TrialResult(np.zeros(0, np.bool_), failed=str(error))
-    result = TrialResult(mask, time.perf_counter() - began, check)
+    result = _told(TrialResult(mask, time.perf_counter() - began), found)
     if not len(test):
         return result
     curve = tuple(_judged(shared, train, test, _first(order, size, unit), unit).auc for size in unit.sizes)
     return replace(result, held=_judged(shared, train, test, np.flatnonzero(mask), unit), curve=curve)
+
+
+def _told(result: TrialResult, found: Findings) -> TrialResult:
+    """The result with what a comparison reads of the findings."""
+    before, teacher = found.check_before, found.teacher
+    return replace(
+        result,
+        check=found.check.verdict if found.check else None,
+        gathered=before.effect if before and before.verdict == "holds" else None,
+        teacher=teacher.auc if teacher else None,
+    )
 
 
 def _first(order: Ints, size: int, unit: Trial) -> Ints:
@@ -210,9 +227,11 @@ def _first(order: Ints, size: int, unit: Trial) -> Ints:
 
 
 def _split(shared: TrialRows, unit: Trial) -> tuple[Ints, Ints]:
+    none = np.zeros(0, np.intp)
     if unit.draw is not None:
-        rng = np.random.default_rng([shared.request.seed, 5, unit.draw])
-        return half_of_each(shared.label, rng), np.zeros(0, np.intp)
+        return half_of_each(shared.label, np.random.default_rng([shared.request.seed, 5, unit.draw])), none
+    if unit.fold is None:
+        return np.arange(len(shared.label)), none
     held = shared.folds[unit.repeat] == unit.fold
     return np.flatnonzero(~held), np.flatnonzero(held)
 
@@ -227,11 +246,11 @@ def _redrawn(label: NDArray[np.uint8], *parts: Ints, seed: int) -> NDArray[np.ui
 
 def _select(
     in_process: InProcess, shared: TrialRows, train: Ints, unit: Trial
-) -> tuple[Ints, NDArray[np.bool_], str | None]:
-    """All features best first (D,), the chosen ones as a mask (D,), and what the method said of clusters."""
+) -> tuple[Ints, NDArray[np.bool_], Findings]:
+    """All features best first (D,), the chosen ones as a mask (D,), and what the method found."""
     names = shared.names
     if unit.method == ALL:
-        return np.arange(len(names)), np.ones(len(names), np.bool_), None
+        return np.arange(len(names)), np.ones(len(names), np.bool_), Findings()
     from spark_pufs.selectors.registry import method_named
 
     method, request = method_named(unit.method), _request(shared, unit)
@@ -242,8 +261,7 @@ def _select(
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True
-    check = outcome.findings.check
-    return place[outcome.order()], mask, check.verdict if check else None
+    return place[outcome.order()], mask, outcome.findings
 
 
 def _request(shared: TrialRows, unit: Trial) -> Request:

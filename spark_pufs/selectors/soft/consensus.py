@@ -18,7 +18,7 @@ from spark_pufs.core.soft.distillation import soft_labels, taught, teaching_of
 from spark_pufs.core.soft.encoding import Floats
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.students import mean_rank
-from spark_pufs.core.soft.teacher import normal_ranks
+from spark_pufs.core.soft.teacher import MEMBERS, normal_ranks
 from spark_pufs.core.soft.views import VIEW_KINDS, view_weights, wide_report
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
@@ -132,8 +132,8 @@ def _bag_error(values: Floats, share: float) -> Floats:
 
 
 def _mean_scores(found: list[BagViews], rows: int) -> Floats:
-    """The members' scores (3, n) of every row, averaged over the bags that held it."""
-    total, seen = np.zeros((3, rows)), np.zeros(rows)
+    """The members' scores (M, n) of every row, averaged over the bags that held it."""
+    total, seen = np.zeros((len(MEMBERS), rows)), np.zeros(rows)
     for one in found:
         total[:, one.rows] += one.teacher
         seen[one.rows] += 1
@@ -176,7 +176,7 @@ def _bag(label: NDArray[np.uint8], share: float, rng: np.random.Generator) -> ND
 METHODS = (
     Method(
         "consensus",
-        "Nine views of the columns, with and without a teacher, on bags of the rows, averaged",
+        "Ten views of the columns, with and without a teacher, on bags of the rows, averaged",
         "labels depend on the class alone (SCAR)",
         "one or two passes for a bounded sample, then a task for each bag",
         "an answer with its errors and its stability; tables on which methods disagree",

@@ -39,7 +39,7 @@ class DistilOptions(Options):
 
 def _distil(task: Task) -> Outcome:
     options = task.options_as(DistilOptions)
-    task.note("teaching: three models learn the label, out of fold")
+    task.note("teaching: four models learn the label, out of fold")
     lesson = draw_lesson(task, options.rows)
     folds = fold_count(options.folds, int(lesson.positive.sum()))
     teaching = teach(task, lesson, folds, options.trees)

@@ -62,7 +62,7 @@ def _rank(criterion: type[MIM]) -> Callable[[Task], Outcome]:
 
 def _ranked(criterion: type[MIM], task: Task) -> Outcome:
     options = task.options_as(SoftOptions)
-    task.note("teaching: three models learn the label, out of fold")
+    task.note("teaching: four models learn the label, out of fold")
     lesson = draw_lesson(task, options.rows)
     folds = fold_count(options.folds, int(lesson.positive.sum()))
     teaching, teacher = teacher_of(task, lesson, folds, options.trees)
@@ -116,6 +116,7 @@ _MIM = Method(
     "each column alone, with few labels and many rows",
     _rank(MIM),
     SoftOptions,
+    trial_options={"trees": 20, "folds": 3},
 )
 _PAIRS = "as soft-mim while all pairs fit in memory, else one more pass for up to a dozen features chosen"
 

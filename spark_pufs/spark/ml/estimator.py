@@ -184,7 +184,12 @@ class PUFeatureSelectorModel(SelectionParams, Model, MLReadable["PUFeatureSelect
 
 
 def _restored(metadata: Mapping[str, Any]) -> PUFeatureSelectorModel:
-    return PUFeatureSelectorModel(Selection.from_dict(metadata["selection"]), metadata["featureNames"])
+    selection, names = Selection.from_dict(metadata["selection"]), metadata["featureNames"]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("featureNames are no names")
+    if not set(selection.names) <= set(names):
+        raise ValueError("a chosen feature is not among featureNames")
+    return PUFeatureSelectorModel(selection, names)
 
 
 def _resolved(dataset: DataFrame, asked: list[str]) -> list[str]:

@@ -9,6 +9,8 @@ from typing import Any, Literal, Self, TypedDict
 from pyspark.ml.param import Param, Params, TypeConverters
 from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed
 
+from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.masking.texts import gist
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
 from spark_pufs.values import plain_label, several
@@ -43,6 +45,10 @@ class ParamValues(TypedDict, total=False):
     pairMemoryMb: int
     stability: int
     options: dict[str, Any]
+
+
+class WrongParam(ConfigError, TypeError):
+    """A value that a Param cannot hold; pyspark's users expect a TypeError."""
 
 
 def _param(field: str) -> str:
@@ -140,6 +146,16 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
             categorical=Request.categorical,
             **_DEFAULTS,
         )
+
+    def _set(self, **given: Any) -> Self:
+        """As pyspark does it; what a Param cannot hold is an error of ours."""
+        try:
+            return super()._set(**given)
+        except PufsError:
+            raise
+        except Exception as error:  # converters raise TypeError, objects of users anything
+            names = ", ".join(f"'{name}'" for name in given)
+            raise WrongParam(Fault(f"Param {names}", gist(error).rstrip("."), "Its doc says what it holds.")) from error
 
     def _request(self, include: list[str], categorical: list[str]) -> Request:
         given = {field.name: self.getOrDefault(name) for name, field in _FIELDS.items() if self.isDefined(name)}

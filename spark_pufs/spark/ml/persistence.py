@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWriter
 
-from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.masking.texts import gist
 from spark_pufs.spark.own_session import is_connect
+from spark_pufs.values import Strange, path_text, shown
 
 if TYPE_CHECKING:
     from pyspark.ml.param import Params
@@ -47,12 +50,26 @@ class JsonReader(MLReader[Kept]):
         self._make = make
 
     def load(self, path: str) -> Kept:
-        metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
+        place = path_text(path)
+        where = f"Path '{place if isinstance(place, Strange) else address_shown(place)}'"
         wanted = f"{self._kind.__module__}.{self._kind.__name__}"
-        if metadata["class"] != wanted:
-            fix = f"Load it with {metadata['class'].rsplit('.', 1)[-1]}."
-            raise ConfigError(Fault(f"Path '{path}'", f"holds {metadata['class']}, not {wanted}", fix))
-        instance = self._make(metadata)
-        cast("Params", instance)._resetUid(metadata["uid"])
-        DefaultParamsReader.getAndSetParams(instance, metadata)
+        try:
+            metadata = DefaultParamsReader.loadMetadata(str(place), self.sparkSession)
+            if metadata["class"] != wanted:
+                fix = f"Load it with {metadata['class'].rsplit('.', 1)[-1]}."
+                raise ConfigError(Fault(where, f"holds {metadata['class']}, not {wanted}", fix))
+            instance = self._make(metadata)
+            cast("Params", instance)._resetUid(_text(metadata["uid"]))
+            DefaultParamsReader.getAndSetParams(instance, metadata)
+        except PufsError:
+            raise
+        except Exception as error:  # of Spark where nothing is there, of JSON, of fields that are missing or foreign
+            fix = "Save it again with this version, or name another path."
+            raise ConfigError(Fault(where, f"holds no saved {wanted}: {gist(error)}", fix)) from error
         return instance
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"expected text, found {shown(value)}")
+    return value

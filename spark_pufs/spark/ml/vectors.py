@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,10 @@ from pyspark.ml.linalg import VectorUDT
 from pyspark.sql import functions as F
 
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.texts import gist
 from spark_pufs.spark.engine import SparkEngine
 from spark_pufs.types import Column
+from spark_pufs.values import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["Attribute", "VectorEngine", "attributes_of", "is_nominal", "quoted", "slice_vectors"]
 
 ML_ATTR = "ml_attr"
+WIDEST = 1_000_000  # elements of a vector: its rows are read dense, 8 MB each
+_BUILD = "Build it again, with VectorAssembler for one."
 
 
 @dataclass(frozen=True)
@@ -35,17 +39,34 @@ class Attribute:
 def attributes_of(frame: DataFrame, vector: str) -> list[Attribute]:
     """The elements of a vector column, named by its metadata, else f0, f1, ...; one pass checks all vectors."""
     width = _width(frame, vector)
+    return _attributes(frame, vector, width)
+
+
+def _attributes(frame: DataFrame, vector: str, width: int) -> list[Attribute]:
+    """What the metadata of a vector column tell of each of its elements, found to be what Spark writes there."""
     told = frame.schema[vector].metadata.get(ML_ATTR, {})
-    if told.get("num_attrs", width) != width:
-        found = f"its metadata describe {told['num_attrs']} features, its vectors hold {width}"
-        raise DataError(Fault(f"Column '{vector}'", found, "Build it again, with VectorAssembler for one."))
-    return _attributes(told, width)
+    if isinstance(told, Mapping) and told.get("num_attrs", width) != width:
+        found = f"its metadata describe {shown(told['num_attrs'])} features, its vectors hold {width}"
+        raise DataError(Fault(f"Column '{vector}'", found, _BUILD))
+    try:
+        known = dict(_told(told, width))
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        found = f"its metadata are not those of a vector ({gist(error)})"
+        raise DataError(Fault(f"Column '{vector}'", found, _BUILD)) from error
+    return [known.get(i, Attribute(f"f{i}", "numeric", {})) for i in range(width)]
 
 
-def _attributes(told: Mapping[str, Any], width: int) -> list[Attribute]:
-    known = {facts["idx"]: (kind, facts) for kind, group in told.get("attrs", {}).items() for facts in group}
-    found = [known.get(i, ("numeric", {})) for i in range(width)]
-    return [Attribute(facts.get("name", f"f{i}"), kind, facts) for i, (kind, facts) in enumerate(found)]
+def _told(told: Mapping[str, Any], width: int) -> Iterator[tuple[int, Attribute]]:
+    for kind, group in (told.get("attrs") or {}).items():
+        if kind not in ("numeric", "nominal", "binary"):
+            raise ValueError(f"attributes of kind {shown(kind)}")
+        for facts in group:
+            place, name = facts["idx"], facts.get("name", "")
+            if type(place) is not int or not 0 <= place < width:
+                raise ValueError(f"an attribute at place {shown(place)}")
+            if not isinstance(name, str):
+                raise ValueError(f"an attribute called {shown(name)}")
+            yield place, Attribute(name if "name" in facts else f"f{place}", kind, facts)
 
 
 def _width(frame: DataFrame, vector: str) -> int:
@@ -54,8 +75,8 @@ def _width(frame: DataFrame, vector: str) -> int:
     if not isinstance(kind, VectorUDT):
         fix = "Name columns in inputCols, or build a vector with VectorAssembler."
         raise DataError(Fault(f"Column '{vector}'", f"is {kind.simpleString()}, not a vector", fix))
-    column = F.col(quoted(vector))
-    size = F.array_size(F.when(column.isNotNull(), vector_to_array(column)))  # the function fails on null
+    held = F.unwrap_udt(F.col(quoted(vector)))  # a sparse vector says its size: it is not made dense to find out
+    size = F.coalesce(held.getField("size"), F.array_size(held.getField("values")))
     row = frame.agg(F.count(F.lit(1)), F.count(size), F.min(size), F.max(size)).collect()[0]
     rows, present, shortest, longest = row
     if not rows:
@@ -66,6 +87,9 @@ def _width(frame: DataFrame, vector: str) -> int:
     if shortest < longest:
         found = f"its vectors hold from {shortest} to {longest} values"
         raise DataError(Fault(f"Column '{vector}'", found, "Give all of them the same length."))
+    if longest > WIDEST:
+        found = f"its vectors have {longest:,} elements, and at most {WIDEST:,} can be read"
+        raise DataError(Fault(f"Column '{vector}'", found, "Drop elements first, with a VectorSlicer for one."))
     return int(longest)
 
 
@@ -97,9 +121,13 @@ class VectorEngine(SparkEngine):
 
 def slice_vectors(frame: DataFrame, vector: str, output: str, indices: list[int], names: Sequence[str]) -> DataFrame:
     """``output`` holds the elements at ``indices`` of ``vector``, sparse where that is, with names in its metadata."""
-    told = frame.schema[vector].metadata.get(ML_ATTR, {})
-    known = _attributes(told, len(names))
-    _unchanged(vector, told.get("num_attrs", len(names)), [(names[i], known[i].name, f"f{i}") for i in indices], names)
+    told = frame.schema[vector].metadata.get(ML_ATTR)
+    width = told.get("num_attrs", len(names)) if isinstance(told, Mapping) else len(names)
+    if width != len(names):
+        found = f"holds {shown(width)} features, {len(names)} were fitted"
+        raise DataError(Fault(f"Column '{vector}'", found, "Build the vectors as for fit."))
+    known = _attributes(frame, vector, len(names))
+    _unchanged(vector, [(names[i], known[i].name, f"f{i}") for i in indices])
     sliced = VectorSlicer(inputCol=vector, outputCol=output, indices=indices).transform(frame)
     groups: dict[str, list[dict[str, Any]]] = {}
     for place, i in enumerate(indices):
@@ -107,11 +135,9 @@ def slice_vectors(frame: DataFrame, vector: str, output: str, indices: list[int]
     return sliced.withMetadata(output, {ML_ATTR: {"attrs": groups, "num_attrs": len(indices)}})
 
 
-def _unchanged(vector: str, width: int, chosen: list[tuple[str, str, str]], names: Sequence[str]) -> None:
+def _unchanged(vector: str, chosen: list[tuple[str, str, str]]) -> None:
     """The vectors are built as they were when the selection was made; names made up here tell nothing."""
     fix = "Build the vectors as for fit."
-    if width != len(names):
-        raise DataError(Fault(f"Column '{vector}'", f"holds {width} features, {len(names)} were fitted", fix))
     moved = [(was, now) for was, now, made_up in chosen if was != now and made_up not in (was, now)]
     if moved:
         found = f"holds '{moved[0][1]}' where '{moved[0][0]}' was fitted"
@@ -120,7 +146,8 @@ def _unchanged(vector: str, width: int, chosen: list[tuple[str, str, str]], name
 
 def is_nominal(metadata: Mapping[str, Any]) -> bool:
     """Whether a column's numbers stand for categories, as StringIndexer writes them."""
-    return bool(metadata.get(ML_ATTR, {}).get("type") == "nominal")
+    told = metadata.get(ML_ATTR)
+    return isinstance(told, Mapping) and told.get("type") == "nominal"
 
 
 def quoted(name: str) -> str:

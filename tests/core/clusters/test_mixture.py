@@ -8,7 +8,14 @@ from scipy.stats import multivariate_normal
 from sklearn.metrics import adjusted_rand_score
 
 from spark_pufs.core.clusters.dense_em import Dense, dense_log_density
-from spark_pufs.core.clusters.diagonal_em import Components, draw_rows, log_density, spread_rows, starting_rows
+from spark_pufs.core.clusters.diagonal_em import (
+    Columns,
+    Components,
+    draw_rows,
+    draws_of,
+    log_density,
+    spread_rows,
+)
 from spark_pufs.core.clusters.mixture import (
     CHUNK,
     COVARIANCES,
@@ -47,15 +54,25 @@ def everything(X: np.ndarray) -> np.ndarray:
 def test_log_density_is_the_gaussian_one() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(7, 3)).astype(np.float32)
-    mean, variance = rng.normal(size=(2, 1, 3)), rng.uniform(0.5, 2, (2, 1, 3))
-    log_weight = np.log([[0.3], [0.7]])
-    mask = np.array([[1, 0, 1]], np.float32)
+    mean, variance = rng.normal(size=(1, 2, 3)), rng.uniform(0.5, 2, (1, 2, 3))
+    log_weight = np.log([[0.3, 0.7]])
+    used = np.array([[1, 0, 1]], np.float32)
     parts = Components(*(np.asarray(a, np.float32) for a in (log_weight, mean, variance)))
-    got = log_density(np.hstack([X, X * X]), mask, parts)[:, 0]
+    got = log_density(table(X), used, parts)[0]
     cols = [0, 2]
     for k in range(2):
-        quadratic = ((X[:, cols] - mean[k, 0, cols]) ** 2 / variance[k, 0, cols] + np.log(variance[k, 0, cols])).sum(1)
-        assert got[k] == pytest.approx(log_weight[k, 0] - 0.5 * quadratic, abs=1e-4)
+        quadratic = ((X[:, cols] - mean[0, k, cols]) ** 2 / variance[0, k, cols] + np.log(variance[0, k, cols])).sum(1)
+        assert got[k] == pytest.approx(log_weight[0, k] - 0.5 * quadratic, abs=1e-4)
+
+
+def test_masks_of_different_sizes_are_filled_up_with_columns_that_do_not_count() -> None:
+    X, cloud = two_clouds(300, noise=6)
+    sample, settings = make_sample(X, cloud), MixtureSettings()
+    masks = np.array([[1, 0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0, 0]], np.bool_)
+    together = score_chunk(sample, masks, settings, 3)
+    for number, mask in enumerate(masks):
+        alone = score_chunk(sample, mask[None], settings, 3)
+        assert [part[number].tolist() for part in together] == [part[0].tolist() for part in alone]
 
 
 def test_dense_log_density_is_the_gaussian_one() -> None:
@@ -129,7 +146,7 @@ def test_awkward_data_never_gives_nan(kind: str, covariance: str) -> None:
 
 
 def test_a_chunk_has_the_same_bits_alone_and_in_company() -> None:
-    """Padding keeps the shape, so the last chunk may be cut anywhere and computed anywhere."""
+    """A chunk may be computed anywhere, in any order."""
     X, cloud = two_clouds(300, noise=10)
     sample = make_sample(X, cloud)
     masks = np.random.default_rng(1).random((2 * CHUNK + 3, 12)) < 0.5
@@ -253,8 +270,9 @@ def test_scaled_by_range_columns_keep_the_widths_they_have_in_0_to_1() -> None:
     assert (seen[:, 2] == 0).all()
 
 
-def products(X: np.ndarray) -> np.ndarray:
-    return np.hstack([X, X * X]).astype(np.float32)
+def table(X: np.ndarray) -> np.ndarray:
+    """[X, X*X] of one mask (1, 2d, n)."""
+    return np.vstack([X.T, X.T**2])[None].astype(np.float32)
 
 
 def test_starting_rows_reach_small_groups_beside_a_flood() -> None:
@@ -262,26 +280,29 @@ def test_starting_rows_reach_small_groups_beside_a_flood() -> None:
     group = np.repeat(np.arange(4), [1880, 40, 40, 40])
     X = np.zeros((2000, 5))
     X[:, :3] = 10 * (group[:, None] == np.array([1, 2, 3]))
-    masks = np.array([[1, 1, 1, 0, 0], [1, 1, 0, 1, 1]], np.float32)
+    Z = np.hstack([table(X)[0].T, group[:, None]]).astype(np.float32)  # the group travels along, in no mask
+    columns = Columns.of(np.array([[1, 1, 1, 0, 0], [1, 1, 0, 1, 1]], np.bool_))
     for seed in range(20):
-        start = starting_rows(products(X), masks, np.ones(2000), 10, np.random.default_rng(seed))
+        draws = draws_of(Z, np.ones(2000), MixtureSettings(), np.random.default_rng(seed))
+        start = spread_rows(columns.take(draws.candidates), columns.used, draws.points)
         assert start.shape == (10, 2)
-        assert set(group[start[:, 0]]) == {0, 1, 2, 3}
-        assert {1, 2} < set(group[start[:, 1]])  # the third group does not stand out on the second mask
+        assert set(draws.candidates[-1, start[:, 0]]) == {0, 1, 2, 3}
+        assert {1, 2} < set(draws.candidates[-1, start[:, 1]])  # the third does not stand out on the second mask
 
 
 def test_spread_rows_follow_squared_distance() -> None:
     """From 0, rows at 1 and 3 are next with odds 1 : 9; a copy of 0 never is."""
     X = np.array([[0.0], [0.0], [1.0], [3.0]])
     ones = np.ones((1, 1), np.float32)
-    drawn = np.array([spread_rows(products(X), ones, 2, np.random.default_rng(seed))[:, 0] for seed in range(4000)])
+    points = np.random.default_rng(0).random((4000, 2))
+    drawn = np.array([spread_rows(table(X), ones, own)[:, 0] for own in points])
     second = drawn[drawn[:, 0] < 2, 1]
     assert set(second) == {2, 3}
     assert (second == 3).mean() == pytest.approx(0.9, abs=0.03)
 
 
 def test_spread_rows_of_equal_rows() -> None:
-    rows = spread_rows(np.zeros((3, 4), np.float32), np.ones((2, 2), np.float32), 5, np.random.default_rng(0))
+    rows = spread_rows(np.zeros((2, 4, 3), np.float32), np.ones((2, 2), np.float32), np.linspace(0, 0.99, 5))
     assert ((rows >= 0) & (rows < 3)).all()
 
 

@@ -52,4 +52,4 @@ def test_an_order_becomes_falling_scores() -> None:
 
 
 def test_views_are_worth_what_the_member_of_their_kind_is() -> None:
-    assert view_weights(("trees", "linear", "trees"), np.array([0.2, 0.3, 0.5])).tolist() == [0.5, 0.2, 0.5]
+    assert view_weights(("trees", "linear", "trees"), np.array([0.2, 0.3, 0.1, 0.4])).tolist() == [0.4, 0.2, 0.4]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.naive_bayes import CategoricalNB
 
@@ -12,14 +13,17 @@ from spark_pufs.core.soft.distillation import hidden_share, soft_labels, taught
 from spark_pufs.core.soft.encoding import Encoding, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.teacher import (
+    MEMBERS,
     Forest,
     additive_scores,
     linear_design,
     linear_weights,
     member_weights,
     naive_bayes_table,
+    squared,
 )
 from spark_pufs.core.soft.trees import grown
+from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 from spark_pufs.types import Bins
 
 
@@ -49,6 +53,27 @@ def test_numbers_per_level_are_the_linear_model(lesson) -> None:
     found = additive_scores(design.table(weights)[None], codes, encoding.layout)[0]
     direct = design.X @ weights
     assert found - found.mean() == pytest.approx(direct - direct.mean())
+
+
+def test_squares_are_of_normal_scores_and_one_where_missing_or_text(lesson) -> None:
+    codes, _, encoding = lesson
+    bins = (*fine_bins(["a"], np.array([[1.0], [2.0], [np.nan]]), []), Bins("t", "text", categories=("u", "v")))
+    found = squared(Encoding.of(np.array([[0, 1, 2], [0, 1, 1]], np.uint8), bins))
+    outer = norm.ppf(0.25) ** 2  # two known values: the middle ranks are a quarter and three quarters
+    assert found.score == pytest.approx([outer, outer, 1.0, 1.0, 1.0])
+    assert not found.named.any()
+    design = linear_design(codes, squared(encoding))
+    assert design.X.mean(axis=0) == pytest.approx(np.zeros(4), abs=1e-12)
+
+
+def test_positives_around_all_other_rows_are_told_by_the_spread() -> None:
+    data = make_artificial(CONDITIONS[8], seed=1, negatives=1600, positives=200)
+    bins = fine_bins(data.names, data.X, [])
+    codes, labelled = fine_codes(data.X, bins), data.s == 1
+    found, _ = taught(codes, labelled, HashedFolds.of(codes, labelled, 3, 0), Encoding.of(codes, bins), 20, 0)
+    aucs = dict(zip(MEMBERS, found.aucs, strict=True))
+    assert aucs.pop("spread") > max(aucs.values()) + 0.1
+    assert found.auc > 0.75
 
 
 def test_trees_as_arrays_say_what_the_trees_say(lesson) -> None:

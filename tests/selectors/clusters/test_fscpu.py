@@ -161,11 +161,11 @@ class StopAfter:
     def __init__(self, inner: MaskScorer, calls: int, error: type[BaseException]) -> None:
         self.inner, self.calls, self.error = inner, calls, error
 
-    def score(self, masks: Any, seed: Any) -> Any:
+    def score(self, draws: Any, seed: Any, rows: int) -> Any:
         self.calls -= 1
         if self.calls < 0:
             raise self.error
-        return self.inner.score(masks, seed)
+        return self.inner.score(draws, seed, rows)
 
     def close(self) -> None:
         self.inner.close()

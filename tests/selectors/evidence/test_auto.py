@@ -15,19 +15,20 @@ from spark_pufs.engines.local import LocalBlocks
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.selectors.base import Outcome, Task
 from spark_pufs.selectors.evidence import auto
-from spark_pufs.selectors.evidence.auto import Choice, choose
+from spark_pufs.selectors.evidence.choosing import Choice, choose
 from spark_pufs.selectors.evidence.comparison import Comparison, Standing
 from spark_pufs.selectors.registry import METHODS
 
 NAMES = {"fscpu (generations=8)": "fscpu", "semi-jmi": "semi-jmi", "lasso": "lasso"}
 
 
-def comparison(aucs: dict[str, list[float]], holds: int) -> Comparison:
+def comparison(aucs: dict[str, list[float]], holds: int, teacher: list[float] | None = None) -> Comparison:
     lines = [Standing(name, float(np.mean(a)), 0.01, None, None, 1, 1, 1, None, "") for name, a in aucs.items()]
     verdicts = ("holds",) * holds + ("does not hold",) * (5 - holds)
     checks = {name: verdicts if "fscpu" in name else () for name in aucs}
+    teachers = {name: tuple(teacher) for name in aucs if teacher and name in ("distil", "soft-jmi")}
     ordered = tuple(sorted(lines, key=lambda one: -one.auc))
-    return Comparison(ordered, "", 0.3, 5, {name: tuple(a) for name, a in aucs.items()}, checks)
+    return Comparison(ordered, "", 0.3, 5, {name: tuple(a) for name, a in aucs.items()}, checks, teachers)
 
 
 CLEAR = [0.9, 0.91, 0.9, 0.92, 0.9]
@@ -51,6 +52,50 @@ def test_choice(jmi: list[float], fscpu: list[float], lasso: list[float], holds:
     assert choice.methods == methods
     assert f"{holds} of 5 folds" in choice.why
     assert "PU-AUC" in choice.why
+
+
+TAUGHT = {name: name for name in ("distil", "soft-jmi", "semi-mim", "fscpu")}
+
+
+@pytest.mark.parametrize(
+    ("fscpu", "holds", "methods", "weights"),
+    [
+        (NEAR, 5, ("fscpu", "soft-jmi"), (2.0, 1.0)),  # not clearly worse: the columns that make clusters
+        (NEAR, 4, ("distil", "soft-jmi", "semi-mim"), ()),  # not in every fold
+        (FAR, 5, ("distil", "soft-jmi", "semi-mim"), ()),  # clearly worse
+    ],
+)
+def test_clusters_far_beyond_chance_decide(
+    fscpu: list[float], holds: int, methods: tuple[str, ...], weights: tuple[float, ...]
+) -> None:
+    aucs = {"distil": CLEAR, "soft-jmi": CLEAR, "semi-mim": NEAR, "fscpu": fscpu, "all": CLEAR}
+    choice = choose(comparison(aucs, holds), TAUGHT, clusters=True)
+    assert (choice.methods, choice.weights) == (methods, weights)
+    assert len(choice.shares) == len(methods)
+
+
+@pytest.mark.parametrize(
+    ("teacher", "methods"),
+    [
+        ([0.8, 0.82, 0.8, 0.83, 0.8], ("distil", "soft-jmi")),  # sees what the judge does not
+        ([0.72, 0.73, 0.72, 0.74, 0.72], ("semi-mim", "distil", "soft-jmi")),  # ahead, and not far
+        ([0.99, 0.5, 0.99, 0.5, 0.99], ("semi-mim", "distil", "soft-jmi")),  # far ahead, and not surely
+    ],
+)
+def test_a_teacher_far_ahead_of_the_judge_is_followed(teacher: list[float], methods: tuple[str, ...]) -> None:
+    aucs = {"semi-mim": FAR, "distil": FAR, "soft-jmi": FAR, "all": FAR}
+    assert choose(comparison(aucs, 0, teacher), TAUGHT).methods == methods
+
+
+@pytest.mark.parametrize(
+    ("condition", "methods"), [(2, ("fscpu", "soft-jmi")), (8, ("distil", "soft-jmi"))], ids=["clusters", "shell"]
+)
+def test_what_is_relevant_is_found_in_clusters_and_around_them(condition: int, methods: tuple[str, ...]) -> None:
+    data = make_artificial(CONDITIONS[condition], seed=5, negatives=1600, positives=200)
+    frame = pd.DataFrame(data.X, columns=data.names).assign(label=data.s)
+    found = spark_pufs.select(frame, label="label", method="auto", k=25, folds=2)
+    assert set(found.details["choice"]["methods"]) == set(methods)
+    assert sum(name.startswith("relevant") for name in found.names) >= 22
 
 
 def table(condition: int = 0) -> pd.DataFrame:

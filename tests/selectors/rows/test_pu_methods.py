@@ -150,7 +150,7 @@ def test_text_is_read_as_numbers(method: str) -> None:
 
 def test_prfs_is_the_auc_in_the_better_direction() -> None:
     frame = table(11).assign(upside_down=lambda t: -t["f1"])
-    found = choose(frame, "prfs", k=7)
+    found = choose(frame, "prfs", k=7, copies="all")  # upside down is a copy
     score = {feature.name: feature.score for feature in found.features}
     for name in frame.columns.drop("s"):
         auc = roc_auc_score(frame["s"], frame[name])

@@ -15,7 +15,9 @@ SUITE = Path(__file__).with_name("test_ml.py")
 
 
 def test_the_same_suite_on_connect() -> None:
-    environment = {**os.environ, "SPARK_PUFS_TEST_CONNECT": "1", "SPARK_LOCAL_IP": "127.0.0.1"}
+    # SPARK_TESTING: a free port instead of 15002, which another Connect on this machine may have
+    own = {"SPARK_PUFS_TEST_CONNECT": "1", "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_TESTING": "1"}
+    environment = {**os.environ, **own}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(SUITE)],
         cwd=SUITE.parents[3],

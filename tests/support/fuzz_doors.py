@@ -58,11 +58,11 @@ class Place:
         return cls(folder)
 
     def users(self) -> dict[str, bytes]:
-        """What belongs to the user."""
+        """What belongs to the user; outputs may lie anywhere else."""
         return {
             name: data
             for name, data in files_in(self.folder).items()
-            if name.split("/")[0] not in ("out", "run", "out.html", *GIVEN)
+            if name.split("/")[0] in ("user", "notes.txt", "source.parquet")
         }
 
 
@@ -178,11 +178,13 @@ def _select(case: Any, place: Place) -> str:
 
 
 def _written(case: Any, place: Place) -> str:
-    target, overwrite, report = case
-    if report:
-        _selected().write_report(target)
-    else:
-        _selected().write(target, overwrite=overwrite)
+    target, overwrite = case
+    _selected().write(target, overwrite=overwrite)
+    return ""
+
+
+def _reported(case: Any, place: Place) -> str:
+    _selected().write_report(case)
     return ""
 
 
@@ -377,7 +379,8 @@ _tables_to_make = st.tuples(st.sampled_from(["artificial", "network", "x"]), _ar
 
 DOORS = (
     Door("select", st.tuples(tables(), options()), _select, 6),
-    Door("write", st.tuples(paths(*_PLACES), st.booleans(), st.booleans()), _written),
+    Door("write", st.tuples(paths(*_PLACES), st.booleans()), _written),
+    Door("report", paths("out.html", "run/report.md", "out/deep.html", "user"), _reported),  # a file named is replaced
     Door("checkpoint", st.tuples(paths("out", "user", "run") | odd, st.binary(max_size=64)), _checkpointed),
     Door("compare", st.tuples(tables(), _common, _comparisons), _compare),
     Door("check", st.tuples(tables(), _checks), _check, 2),

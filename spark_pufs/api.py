@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.schema import repeated
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
@@ -244,7 +245,9 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     label = request["label"]
     rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
     columns, faults = identifiers(names, wanted)
-    faults += absent((*model.names, rule.column), names) or label_faults(engine, rule)
+    read = {*model.names, rule.column, *columns}
+    unfit = repeated([name for name in names if name in read]) + absent((*model.names, rule.column), names)
+    faults += unfit or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
     return engine.likely_positives(model, rule, columns)

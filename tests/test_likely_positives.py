@@ -55,6 +55,12 @@ def test_what_fits(selection: spark_pufs.Selection, made: Callable[[pd.DataFrame
     assert sorted(found["row"]) == list(range(20, 40))
 
 
+def test_a_column_that_stands_twice(selection: spark_pufs.Selection) -> None:
+    twice = pd.concat([TABLE, TABLE[["a"]]], axis=1)
+    with pytest.raises(DataError, match=r"Column 'a': occurs twice in the table\. Rename one of them\."):
+        spark_pufs.likely_positives(selection, twice, "row")
+
+
 def test_all_faults_at_once(selection: spark_pufs.Selection) -> None:
     with pytest.raises(DataError, match="3 faults"):
         spark_pufs.likely_positives(selection, TABLE.drop(columns=["a", "label"]), "idd")

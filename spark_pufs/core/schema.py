@@ -11,7 +11,18 @@ from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Column, LabelRule
 from spark_pufs.values import number_text
 
-__all__ = ["Glob", "Name", "Pattern", "Schema", "canonical_label", "label_states", "match", "patterns", "resolve"]
+__all__ = [
+    "Glob",
+    "Name",
+    "Pattern",
+    "Schema",
+    "canonical_label",
+    "label_states",
+    "match",
+    "patterns",
+    "repeated",
+    "resolve",
+]
 
 OTHERS = "*"
 EVERY = "*"
@@ -59,7 +70,7 @@ def resolve(
 ) -> tuple[Schema, list[Fault]]:
     """Features = included, less excluded, kept and label columns; unsupported types are passed over unless named."""
     names = [column.name for column in columns]
-    faults = _repeated(names) + _unwritable(names)
+    faults = repeated(names) + _unwritable(names)
     if label not in names:
         faults.append(_no_column(label, names))
     included, left_out, as_text = (patterns(texts, names) for texts in (include, [*exclude, *keep], categorical))
@@ -185,7 +196,8 @@ def _overlap(rule: LabelRule, both: set[str | None]) -> list[Fault]:
     return [Fault("Option 'label'", f"{values} is declared positive and negative", "Declare each value once.")]
 
 
-def _repeated(names: Sequence[str]) -> list[Fault]:
+def repeated(names: Sequence[str]) -> list[Fault]:
+    """A fault for each name that more than one column has."""
     seen: set[str] = set()
     twice = {name for name in names if name in seen or seen.add(name)}  # type: ignore[func-returns-value]
     return [Fault(f"Column '{name}'", "occurs twice in the table", "Rename one of them.") for name in sorted(twice)]

@@ -263,12 +263,19 @@ def power_report(
         0.01               1           3,110              32
     """
     prior = _prior(prior)
-    effects = _possible(prior) if effect is None else several(effect)
+    effects = _possible(prior) if effect is None else _given(effect)
     table: _Table = {"prior": prior, "labelled": labelled, "rows": rows, "alpha": alpha, "levels": levels}
     powers = tuple(power(**table, effect=size) for size in effects)
     needs = tuple(sample_size(**table, effect=size, target=target) for size in effects)
     kappa = _kappas(prior, labelled, 0, rows)[1]
     return PowerReport(prior_ends(prior), labelled, rows, alpha, levels, target, kappa, powers, needs)
+
+
+def _given(effect: float | Sequence[float]) -> Sequence[float]:
+    effects = several(effect)
+    if not effects:
+        raise ConfigError(Fault("effect", "must be a number or several, got none", "For example 0.01."))
+    return effects
 
 
 def _lambda(power: float, alpha: float, df: int) -> float:

@@ -324,3 +324,8 @@ def test_bad_arguments() -> None:
         "power: 0.8 is out of reach for 0.001 nats in 1,000 rows even with every positive labelled. "
         "Give more than 3,925 rows or a larger effect."
     )
+
+
+def test_a_report_of_no_effect() -> None:
+    with pytest.raises(ConfigError, match=r"effect: must be a number or several, got none\. For example 0\.01\."):
+        power_report(prior=0.1, labelled=10, rows=100, effect=[])

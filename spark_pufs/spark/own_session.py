@@ -6,6 +6,7 @@ threads at the same time: nothing is set in it. What is set in a copy goes with 
 
 from __future__ import annotations
 
+import atexit
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -77,6 +78,10 @@ def _over_connect(frame: DataFrame) -> DataFrame:
     schema = theirs.schema  # a server knows of a session once it was asked something
     own = theirs.sparkSession.cloneSession()
     finalize(own, _release, own.client).atexit = False  # the server forgets what is left when we are gone
+    # The client's own farewell would ask a server that the user has stopped again and again, for minutes.
+    farewell = getattr(own.client, "_on_exit", None)
+    if farewell is not None:
+        atexit.unregister(farewell)
     moved = ConnectFrame(theirs._plan, own)
     if moved.schema != schema:  # also asks the server whether it knows all of the plan there
         return frame

@@ -14,8 +14,6 @@ import argparse
 import glob
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from process_tree import Spent, measured
-from row_scaling import FEATURES, K, generate, session
+from row_scaling import FEATURES, K, child, generate, session
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -101,13 +99,6 @@ CONTENDERS: dict[str, Callable[[str], Spending]] = {
 }
 
 
-def child(*arguments: str) -> Any:
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return json.loads(done.stdout.strip().splitlines()[-1])
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scratch", type=Path, required=True, help="a folder with room for the tables")
@@ -127,10 +118,10 @@ def main() -> None:
     print("| rows | who | what | CPU s | wall s | CPU, pyarrow = 1 |\n|---|---|---|---:|---:|---:|")
     for millions in args.millions:
         rows, table = round(millions * 1e6), args.scratch / "table"
-        child("--scratch", str(args.scratch), "--generate", str(rows))
+        child(__file__, "--scratch", str(args.scratch), "--generate", str(rows))
         limit = 0.0
         for name in CONTENDERS:
-            for what, (cpu, wall) in child("--scratch", str(args.scratch), "--run", name, str(table)).items():
+            for what, (cpu, wall) in child(__file__, "--scratch", str(args.scratch), "--run", name, str(table)).items():
                 limit = limit or cpu
                 print(f"| {rows:,} | {name} | {what} | {cpu:.1f} | {wall:.1f} | {cpu / limit:.1f} |", flush=True)
         shutil.rmtree(table)

@@ -91,8 +91,9 @@ def select(path: Path) -> dict[str, Any]:
     }
 
 
-def child(*arguments: str) -> Any:
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
+def child(script: str, *arguments: str) -> Any:
+    """What a run of ``script`` in a process of its own prints last."""
+    done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(done.stderr)
     return json.loads(done.stdout.strip().splitlines()[-1])
@@ -116,8 +117,8 @@ def main() -> None:
     titles = "".join(f" | {title:>15s}" for _, title in COLUMNS)
     print(f"{'rows':>11s}{titles} | driver    JVM workers (MB) | relevant (CPU s / wall s)")
     for millions in args.millions:
-        written = child("--scratch", str(args.scratch), "--generate", str(round(millions * 1e6)))
-        found = child("--scratch", str(args.scratch), "--select", str(args.scratch / "table"))
+        written = child(__file__, "--scratch", str(args.scratch), "--generate", str(round(millions * 1e6)))
+        found = child(__file__, "--scratch", str(args.scratch), "--select", str(args.scratch / "table"))
         shutil.rmtree(args.scratch / "table")
         times = "".join(f" | {'{:.1f} / {:.1f}'.format(*found['phases'][name]):>15s}" for name, _ in COLUMNS)
         sizes = " ".join(f"{found[kind] / 2**20:6.0f}" for kind in ("driver", "java", "workers"))

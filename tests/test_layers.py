@@ -26,6 +26,7 @@ LAYERS = [
     {"selectors"},
     {"report"},
     {"rundir"},
+    {"memory"},
     {"selection"},
     {"history", "run"},
     {"local", "spark"},

@@ -28,7 +28,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 
-__all__ = ["LocalEngine", "LocalSource", "each_in_threads"]
+__all__ = ["LocalEngine", "LocalSource", "Series", "each_in_threads"]
 
 SLICE = 65_536
 Series: TypeAlias = "pd.Series[Any]"  # of whatever a column of pandas holds

@@ -44,7 +44,7 @@ from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
-from spark_pufs.table.pu_table import Plan, PUTable, inspect
+from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
 from spark_pufs.types import Json, LabelRule
 from spark_pufs.version import __version__
 
@@ -87,11 +87,11 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen: Frozen | None = None) -> Plan:
     """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning, known)
+    plan = inspect(engine, request, method.binning, known, frozen)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, engine, request, limits)
 
@@ -259,6 +259,8 @@ def identity(plan: Plan, request: Request) -> dict[str, Json]:
         "request": request.as_dict(),
         "version": __version__,
     }
+    if plan.frozen is not None:
+        facts["cut_points"] = plan.frozen.digest
     others = packages_behind(request.method)
     if others:
         facts["packages"] = others

@@ -207,7 +207,7 @@ def check(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
 @click.argument("run_dir")
 @OVERRIDES
 def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
-    """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
+    """Go on with a run that was stopped, from its last checkpoint; --set-file gives secrets again."""
     from spark_pufs.jobs.select_job import resume as resume_run
 
     with progress() as note:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import click
 
@@ -14,6 +14,7 @@ CONFIG = click.option(
     "--config", type=click.Path(path_type=Path), required=True, help="YAML; the files in conf/ explain every key."
 )
 _FILES = f"{__name__}.files"
+Command = TypeVar("Command", bound=Callable[..., object])
 
 
 def _read(context: click.Context, option: click.Parameter, files: tuple[str, ...]) -> None:
@@ -26,7 +27,7 @@ def _joined(context: click.Context, option: click.Parameter, given: tuple[str, .
     return (*context.meta.get(_FILES, ()), *given)
 
 
-def OVERRIDES(command: Callable[..., Any]) -> Callable[..., Any]:
+def OVERRIDES(command: Command) -> Command:
     """``--set``, and ``--set-file`` for what must not stand on a command line, which every user of a machine can read;
     both come as one argument, and what stands on the line counts."""
     told = "Lines as --set takes them, from a file or '-': for secrets, which others could read on the command line."

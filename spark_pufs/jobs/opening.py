@@ -68,7 +68,6 @@ def _check_wanted(config: RunConfig) -> None:
 def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.label_files import check_label_files
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
@@ -78,8 +77,6 @@ def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkE
         note("reading the table")
         path = None if source.path is None else source.path.given
         frame = read_table(spark, path, source.table, source.format, revealed(source.options))
-        if source.format == "parquet" and path is not None:
-            check_label_files(frame, config.label.column)
         files = source.table is None and source.format == "parquet" and not source.options
         asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
         yield SparkEngine(frame, reader=asked, from_path=files)

@@ -11,7 +11,7 @@ import pytest
 import spark_pufs
 from spark_pufs.errors import DataError
 from spark_pufs.spark.engine import SparkEngine
-from spark_pufs.spark.label_files import check_files
+from spark_pufs.spark.parquet.label_files import check_files
 
 TOLD = r"^Column 'label': is not in 1 of 2 files, 'c d%\.parquet' for one\. Their rows would count as unlabelled"
 

@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from spark_pufs.errors import DataError, Fault
-from spark_pufs.spark.bare_scan import PARQUET, RELATION
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.own_session import is_connect
+from spark_pufs.spark.parquet.bare_scan import PARQUET, RELATION
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -81,7 +81,7 @@ def _check_wanted(config: RunConfig) -> None:
 def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.label_files import check_label_files
+    from spark_pufs.spark.parquet.label_files import check_label_files
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")

@@ -25,7 +25,7 @@ from spark_pufs.spark.blocks import CachedBlocks, LaterCachedBlocks, Raw, Uncach
 from spark_pufs.spark.io import plan_errors, spark_errors
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.own_session import in_own_session
-from spark_pufs.spark.parquet_scan import ParquetFiles
+from spark_pufs.spark.parquet.files import ParquetFiles
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
 from spark_pufs.spark.versions import no_answer

@@ -14,8 +14,8 @@ from spark_pufs.engines.parquet.columns import MOMENTS, FileColumn, constant, fi
 from spark_pufs.engines.parquet.footers import FileColumns, Footer, Unfit, read_footers
 from spark_pufs.engines.parquet.reading import ColumnPlace, FilesReader, assign, parts_of
 from spark_pufs.spark import scan
-from spark_pufs.spark.bare_scan import BareScan, bare_scan, check_settings, files_of_path, local_path
 from spark_pufs.spark.own_session import is_connect
+from spark_pufs.spark.parquet.bare_scan import BareScan, bare_scan, check_settings, files_of_path, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

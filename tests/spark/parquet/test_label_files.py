@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from spark_pufs.errors import DataError
-from spark_pufs.spark.label_files import check_label_files
+from spark_pufs.spark.parquet.label_files import check_label_files
 
 
 def frame(*places: Path) -> Any:

@@ -39,6 +39,7 @@ __all__ = [
     "load_settings",
     "overrides_in",
     "resolved",
+    "settings_from",
     "settings_of",
     "with_overrides",
 ]
@@ -212,10 +213,10 @@ def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequen
         some = " and ".join(list(model.model_fields)[:2])
         found = f"expected sections such as {some}, found {type(loaded).__name__}"
         raise ConfigError(Fault(f"Configuration '{name}'", found, f"See {example}."))
-    return _checked(_with_secrets(with_overrides(loaded, overrides)), model, example)
+    return settings_from(with_overrides(loaded, overrides), model, example)
 
 
-def _with_secrets(values: dict[str, Any]) -> dict[str, Any]:
+def _with_secrets(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The values, unless one is the mask of a secret: files that we leave behind do not hold it."""
     found = f"{MASK} stands for a secret, which is not kept"
     fix = "Give it again: --set-file or --set with this name and the value."
@@ -234,6 +235,11 @@ def resolved(config: BaseModel) -> bytes:
 def parse(values: Mapping[str, Any]) -> RunConfig:
     """Check plain values against the model."""
     return _checked(values, RunConfig, EXAMPLE)
+
+
+def settings_from(values: Mapping[str, Any], model: type[Settings], example: str) -> Settings:
+    """Plain values as settings, without a mask in place of a secret; all faults come as one error."""
+    return _checked(_with_secrets(values), model, example)
 
 
 def _checked(values: Mapping[str, Any], model: type[Settings], example: str) -> Settings:

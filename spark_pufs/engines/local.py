@@ -48,7 +48,7 @@ class LocalEngine:
     def columns(self) -> list[Column]:
         columns = []
         for position, name in enumerate(self._frame.columns):
-            series = self._frame.iloc[:, position]
+            series = _column(self._frame, position)
             columns.append(Column(_name(name), _kind(series), str(series.dtype)))
         return columns
 
@@ -167,6 +167,14 @@ def _kind(series: Series) -> Kind:
             else "unsupported"
         )
     return "unsupported"
+
+
+def _column(frame: pd.DataFrame, position: int) -> Series:
+    try:
+        return frame.iloc[:, position]
+    except Exception as error:  # pandas builds frames with names that no values belong to: frame[range(3)] = 0
+        found = f"column {position + 1} of {len(frame.columns)} cannot be read: {gist(error)}"
+        raise DataError(Fault("Table", found, "Build the DataFrame again.")) from error
 
 
 def _name(name: object) -> str:

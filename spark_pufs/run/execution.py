@@ -35,7 +35,8 @@ from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
-from spark_pufs.selectors.clusters.fscpu import FscpuOptions, check_counts, count_clusters, mixture_settings
+from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
+from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized

@@ -227,7 +227,7 @@ def _labels(profile: Profile, request: Request) -> tuple[dict[str, int], list[Fa
             Fault(
                 column,
                 f"no row is labelled positive ({wanted}); found {found}",
-                "Name the value in label.positive.",
+                "Name the value in `positive`.",
             )
         )
     elif positive == profile.rows:
@@ -313,7 +313,7 @@ def _warnings(
             notes.append(f"Column '{name}': {profile.infinite[i]:,} infinite values, counted in the outer bins.")
     notes += [f"Column '{name}': {found}" for name, found in sentinels(schema.numeric, profile) if name in features]
     if request.label.negative and not labels.negative:
-        notes.append(f"Column '{schema.label}': no row has a value of label.negative.")
+        notes.append(f"Column '{schema.label}': no row has a value that means negative.")
     return tuple(notes)
 
 

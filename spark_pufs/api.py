@@ -15,8 +15,11 @@ from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
+from spark_pufs.memory.partitions import PartitionedTable
+from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import Binning, Copies, Missing, Prior, Request
 from spark_pufs.run.execution import check_table, compare_with, identifiers, label_faults, select_with
+from spark_pufs.run.remembered import select_remembered
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
@@ -64,6 +67,10 @@ def select(
     fdr: float | None = None,
     expected_false: float | None = None,
     checkpoint: str | Path | None = None,
+    memory: str | Path | None = None,
+    partition: str | None = None,
+    window: int | None = None,
+    refit: Refit = "propose",
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
@@ -96,6 +103,11 @@ def select(
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
     - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.
+    - ``memory``, ``partition``, ``window``: a folder where counts of each partition are kept, the column that cuts the
+      table into partitions, such as days, and how many of the last ones the answer is from, all by default. Only
+      partitions that are new or have changed are read; ``table`` need not hold the others.
+    - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
+      are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
     - ``options``: any other keyword goes to the method.
 
     What to look at before relying on the answer comes as a ``PufsWarning`` each, and in ``selection.warnings``.
@@ -130,7 +142,12 @@ def select(
         expected_false=expected_false,
         options=options,
     )
-    selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
+    if memory is not None:
+        settings = MemorySettings.of(memory, partition, window, refit)
+        selection = select_remembered(partitions_of(table, settings.partition), request, settings)
+    else:
+        _check_no_memory(partition, window, refit)
+        selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
 
@@ -293,6 +310,26 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
+def _check_no_memory(partition: Any, window: Any, refit: Any) -> None:
+    given = {"partition": partition is not None, "window": window is not None, "refit": refit != "propose"}
+    faults = [
+        Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
+        for name, there in given.items()
+        if there
+    ]
+    if faults:
+        raise ConfigError(faults)
+
+
+def partitions_of(table: Any, partition: str) -> PartitionedTable:
+    """``table`` cut by a column."""
+    if isinstance(table, pd.DataFrame):
+        from spark_pufs.memory.pandas_partitions import PandasPartitions
+
+        return PandasPartitions(table, partition)
+    raise DataError(_not_a_table(table))
+
+
 def engine_for(table: Any) -> Engine:
     """The engine that can read ``table``."""
     if isinstance(table, pd.DataFrame):
@@ -303,5 +340,8 @@ def engine_for(table: Any) -> Engine:
         from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
-    found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
-    raise DataError(Fault("Table", found, "Convert it first."))
+    raise DataError(_not_a_table(table))
+
+
+def _not_a_table(table: Any) -> Fault:
+    return Fault("Table", f"expected a pandas or Spark DataFrame, got {type(table).__name__}", "Convert it first.")

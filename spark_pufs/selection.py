@@ -145,10 +145,10 @@ class Selection:
         if faults:
             raise DataError(faults)
         gone = {f.name for f in self.features if not f.selected} | set(self.dropped)
-        kept = [name for name in table.columns if str(name) not in gone]
+        kept = [place for place, name in enumerate(table.columns) if str(name) not in gone]
         if isinstance(table, pd.DataFrame):
-            return table[kept]
-        return table.select(*["`" + name.replace("`", "``") + "`" for name in kept])
+            return table.iloc[:, kept]  # names of pandas may be such as no name finds
+        return table.select(*["`" + table.columns[place].replace("`", "``") + "`" for place in kept])
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -19,8 +19,10 @@ from rich.console import Console
 
 from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
-from spark_pufs.cli.options import CONFIG, ENGINE, OVERRIDES
+from spark_pufs.cli.options import ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
+from spark_pufs.cli.tables import check, compare, select, tell
+from spark_pufs.cli.terminal import IN_A_FILE, errors, progress, speaking
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
 from spark_pufs.version import __version__
@@ -29,7 +31,6 @@ ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] 
 
 __all__ = ["app", "main", "run"]
 
-errors = Console(stderr=True, soft_wrap=True, highlight=False)
 log = logging.getLogger("spark_pufs")
 
 
@@ -129,6 +130,9 @@ app.add_command(diff)
 app.add_command(history)
 app.add_command(make)
 app.add_command(reproduce)
+app.add_command(select)
+app.add_command(compare)
+app.add_command(check)
 
 
 @app.command()
@@ -153,66 +157,15 @@ def demo(out: Path, method: str, engine: str | None) -> None:
 
 
 @app.command()
-@CONFIG
-@OVERRIDES
-@ENGINE
-@click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
-def select(config: Path, overrides: tuple[str, ...], engine: str | None, dry_run: bool) -> None:
-    """Choose features as a configuration says."""
-    from spark_pufs.jobs.config import load_config
-    from spark_pufs.jobs.select_job import run_select
-
-    loaded = load_config(config, overrides).on(engine)
-    with progress() as note:
-        report = run_select(loaded, dry_run, note)
-    for warning in report.selection.warnings if report.selection else ():
-        errors.print(f"look at: {warning}", style="yellow", markup=False)
-    click.echo(report.message)
-
-
-@app.command()
-@CONFIG
-@OVERRIDES
-@ENGINE
-def compare(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
-    """Methods side by side on one table, judged on labels that were held out."""
-    from spark_pufs.jobs.compare_job import EXAMPLE, CompareConfig, run_compare
-    from spark_pufs.jobs.config import load_settings
-
-    loaded = load_settings(config, CompareConfig, overrides, EXAMPLE).on(engine)
-    with progress() as note:
-        message = run_compare(loaded, note)
-    click.echo(message)
-
-
-@app.command()
-@CONFIG
-@OVERRIDES
-@ENGINE
-def check(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
-    """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?
-
-    Settings of fscpu, such as select.clusters, count where it is the method.
-    """
-    from spark_pufs.jobs.config import load_config
-    from spark_pufs.jobs.select_job import run_check
-
-    loaded = load_config(config, overrides).on(engine)
-    with progress() as note:
-        message = run_check(loaded, note)
-    click.echo(message)
-
-
-@app.command()
 @click.argument("run_dir")
 @OVERRIDES
 def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
-    """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
+    """Go on with a run that was stopped, from its last checkpoint; --set-file gives secrets again."""
     from spark_pufs.jobs.select_job import resume as resume_run
 
-    with progress() as note:
+    with speaking(IN_A_FILE), progress() as note:
         report = resume_run(run_dir, overrides, note)
-    click.echo(report.message)
+    tell(report)
 
 
 @app.command()
@@ -262,13 +215,3 @@ def methods() -> None:
     for method in every_method():
         table.add_row(method.name, method.summary, method.assumes, method.use_when)
     Console().print(table)
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """A spinner that says what is being done on a terminal, a log line elsewhere."""
-    if not errors.is_terminal:
-        yield log.info
-        return
-    with errors.status("") as status:
-        yield lambda what: status.update(f"{what} ...")

@@ -21,6 +21,7 @@ from spark_pufs.findings.parts import (
     StabilitySummary,
     Standings,
     TeacherSummary,
+    WindowCounts,
 )
 from spark_pufs.types import Json
 
@@ -40,7 +41,7 @@ class Findings:
     - ``sizes``, ``stability``, ``choice``, ``comparison``: evidence from repeated selections.
     - ``control``: how many features are found at the error rate that was asked for.
     - ``features``: distributions, redundancy and copies.
-    - ``since``: what changed since an earlier run.
+    - ``since``: what changed since an earlier run. ``memory``: the partitions whose counts were kept and added.
     - ``extra``: plain values that are a method's own.
 
     >>> Findings(sample="all 9 rows", extra={"steps": 3}).as_dict()
@@ -59,6 +60,7 @@ class Findings:
     choice: Choice | None = None
     comparison: Standings | None = None
     since: SinceLast | None = None
+    memory: WindowCounts | None = None
     clustering: Clustering | None = None
     search: SearchTrace | None = None
     features: FeatureSummary = field(default_factory=FeatureSummary)

@@ -20,6 +20,7 @@ __all__ = [
     "FeatureSummary",
     "Level",
     "NearCopies",
+    "OutsideBins",
     "Redundancy",
     "SearchTrace",
     "SinceLast",
@@ -30,6 +31,7 @@ __all__ = [
     "Standings",
     "TeacherMember",
     "TeacherSummary",
+    "WindowCounts",
 ]
 
 
@@ -265,3 +267,33 @@ class SinceLast:
     reasons: tuple[str, ...] = ()
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutsideBins:
+    """A column that has left its cut points: the ``share`` of rows in outer bins or at levels not seen, and the share
+    ``before``, when the cut points were made."""
+
+    name: str
+    kind: str
+    share: float
+    before: float
+
+
+@dataclass(frozen=True)
+class WindowCounts:
+    """What an answer from a memory of counts stands on.
+
+    ``partitions`` from ``first`` to ``last`` with ``rows``; of these were ``read`` now with ``rows_read``, all where
+    cut points were ``made``. ``left``: partitions that left the window.
+    """
+
+    partitions: int
+    first: str
+    last: str
+    rows: int
+    read: tuple[str, ...] = ()
+    rows_read: int = 0
+    left: tuple[str, ...] = ()
+    made: bool = False
+    outside: tuple[OutsideBins, ...] = ()

@@ -12,7 +12,7 @@ from spark_pufs.engines.arrow_columns import NotAlike
 from spark_pufs.engines.memory import MemoryEngine
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.jobs.config import RunConfig
-from spark_pufs.jobs.small_tables import read_small
+from spark_pufs.jobs.small_tables import check_there, read_small
 from spark_pufs.masking.hidden import revealed
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
@@ -29,7 +29,9 @@ log = logging.getLogger("spark_pufs")
 
 @contextmanager
 def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[TableEngine]:
-    """The table of a configuration; what cannot be read becomes one clear error."""
+    """The table of a configuration; what cannot be read becomes one clear error, where that is cheap before Spark
+    starts."""
+    _check_there(config)
     engine = None if config.engine == "spark" else _in_memory(config, note)
     if engine is not None:
         yield engine
@@ -40,7 +42,8 @@ def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[TableEngi
 
 def _in_memory(config: RunConfig, note: Callable[[str], None]) -> MemoryEngine | None:
     """The table in memory; None where ``auto`` leaves it to Spark."""
-    source, auto = config.source, config.engine == "auto"
+    source, ours = config.source, config.source.format == "arrow"  # which Spark does not read
+    auto = config.engine == "auto" and not ours
     try:
         if auto:
             _check_wanted(config)
@@ -51,9 +54,19 @@ def _in_memory(config: RunConfig, note: Callable[[str], None]) -> MemoryEngine |
     except NotAlike as why:
         if not auto:
             found = f"memory does not read this source as Spark does: {why}"
-            raise ConfigError(Fault("Setting 'engine'", found, "Set engine: spark, or auto.")) from why
+            fix = "Write it as Parquet." if ours else "Set engine: spark, or auto."
+            raise ConfigError(Fault("Setting 'engine'", found, fix)) from why
         log.info("engine: spark, since the source is not read in memory: %s", why)
         return None
+
+
+def _check_there(config: RunConfig) -> None:
+    """A path that Spark would look for on this machine must be there: Spark takes long to start and to say so."""
+    path, conf = config.source.path, revealed(config.spark.conf)
+    elsewhere = under_submit() or "SPARK_REMOTE" in os.environ or not config.spark.master.given.startswith("local")
+    stores = "HADOOP_CONF_DIR" in os.environ or any("defaultFS" in name for name in conf)
+    if path is not None and not elsewhere and not (stores and "://" not in path.given):
+        check_there(path.given)
 
 
 def _check_wanted(config: RunConfig) -> None:
@@ -68,7 +81,6 @@ def _check_wanted(config: RunConfig) -> None:
 def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.label_files import check_label_files
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
@@ -78,8 +90,6 @@ def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkE
         note("reading the table")
         path = None if source.path is None else source.path.given
         frame = read_table(spark, path, source.table, source.format, revealed(source.options))
-        if source.format == "parquet" and path is not None:
-            check_label_files(frame, config.label.column)
         files = source.table is None and source.format == "parquet" and not source.options
         asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
         yield SparkEngine(frame, reader=asked, from_path=files)

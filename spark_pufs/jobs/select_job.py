@@ -38,10 +38,14 @@ log = logging.getLogger("spark_pufs")
 
 @dataclass(frozen=True)
 class RunOutcome:
-    """How a job ended: ``selection`` is None after a dry run and where the work was done before."""
+    """How a job ended: ``selection`` is None after a dry run and where the work was done before.
+
+    ``message``: what to tell the user besides the answer. ``folder``: where results lie, or would.
+    """
 
     selection: Selection | None
     message: str
+    folder: str
 
 
 def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> RunOutcome:
@@ -56,7 +60,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     folder = RunFolder(config.output.path.given)
     previous = previous_run(config.output.previous, config.output.path)
     if dry_run:
-        return RunOutcome(None, _planned(config, request, folder, note))
+        return RunOutcome(None, _planned(config, request, folder, note), str(folder.path))
     with held(folder):
         return _select(config, request, folder, previous, tracking, note)
 
@@ -85,7 +89,7 @@ def _select(
         if _done(config, plan, folder, keeper):
             _clean(folder, keeper)  # a run that was killed between its last file and here has left these
             done = f"Already done: {folder.path} holds this selection of this table."
-            return RunOutcome(None, done + _log(tracking, folder))
+            return RunOutcome(None, done + _log(tracking, folder), str(folder.path))
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         selection = execute(engine, plan, request, note, keeper)
@@ -97,9 +101,8 @@ def _select(
     files, facts = selection_files(selection)
     folder.write_all(files | pages | {CONFIG: settings}, facts, written)
     _clean(folder, keeper)
-    message = "\n".join([*filter(None, [selection.verdict]), selection.summary, *_since(selection)])
-    message += f"\nResults: {folder.path} (open report.html)"
-    return RunOutcome(selection, message + _log(tracking, folder))
+    where = [f"Report:  {folder.path}/report.html", f"Results: {folder.path}"]
+    return RunOutcome(selection, "\n".join([*_since(selection), *where]) + _log(tracking, folder), str(folder.path))
 
 
 def _since(selection: Selection) -> list[str]:
@@ -125,7 +128,8 @@ def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
 def _done(config: RunConfig, plan: Plan, folder: RunFolder, keeper: FolderKeeper) -> bool:
     """Whether this very run has finished here; what another run has left, finished or not, is refused."""
     tables = [LIKELY] if config.output.likely_positives else []
-    if folder.check(fingerprint(plan, config.request()), config.output.overwrite, tables):
+    request = config.request()
+    if folder.check(fingerprint(plan, request), config.output.overwrite, tables, request.as_dict()):
         return True
     keeper.check()
     return False

@@ -48,7 +48,8 @@ def tests_of(task: Task) -> FeatureTests:
     """Whether each feature tells anything of who is labelled."""
     counts = apply_surrogate(task.counter.labels(), "y0")
     p = np.exp(log_p_values(counts[:, None, :], task.counter.layout))
-    if task.request.fdr is not None or task.request.expected_false is not None:
+    rated = task.request.fdr is not None or task.request.expected_false is not None
+    if rated and task.table.plan.frozen is None:  # a memory of counts has no rows to count anew
         p = _with_scores(task, p)
     return FeatureTests(p, q_values(p))
 

@@ -36,7 +36,8 @@ from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
-from spark_pufs.selectors.clusters.fscpu import FscpuOptions, check_counts, count_clusters, mixture_settings
+from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
+from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
@@ -45,7 +46,7 @@ from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
-from spark_pufs.table.pu_table import Plan, PUTable, inspect
+from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
 from spark_pufs.types import Json, LabelRule
 from spark_pufs.version import __version__
 
@@ -88,11 +89,11 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen: Frozen | None = None) -> Plan:
     """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning, known)
+    plan = inspect(engine, request, method.binning, known, frozen)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, engine, request, limits)
 
@@ -266,6 +267,8 @@ def identity(plan: Plan, request: Request) -> dict[str, Json]:
         "request": request.as_dict(),
         "version": __version__,
     }
+    if plan.frozen is not None:
+        facts["cut_points"] = plan.frozen.digest
     others = packages_behind(request.method)
     if others:
         facts["packages"] = others

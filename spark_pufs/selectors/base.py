@@ -147,6 +147,7 @@ class Method:
     makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
+    from_counts: bool = False  # asks for label counts and pair counts only, never for rows
     binning: Binning = "equal-frequency"  # where none is asked for
     trial_options: Mapping[str, Json] = field(default_factory=dict)  # short work, where folds only rank the methods
 

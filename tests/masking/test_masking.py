@@ -163,7 +163,7 @@ def test_settings_with_secret_names_are_kept_masked_and_asked_for_again(tmp_path
         load_config(tmp_path / "config.yaml")
     assert str(caught.value) == (
         f"Setting 'spark.conf.{name}': *** stands for a secret, which is not kept. "
-        "Give it again: --set with this name and the value."
+        "Give it again: --set-file or --set with this name and the value."
     )
     again = load_config(tmp_path / "config.yaml", [f"spark.conf.{name}={SECRET}"])
     assert again == given

@@ -34,7 +34,7 @@ def log_p_values(counts: Counts, layout: Layout) -> Floats:
 
     >>> counts = np.array([[[490, 500]], [[10, 0]]])
     >>> float(np.exp(log_p_values(counts, Layout((2,)))[0])).__round__(5)
-    0.00183
+    0.00187
     """
     counts = np.asarray(counts, np.int64)
     counts = counts[:, (counts.sum(axis=2) > 0).all(axis=0)]  # strata of one class tell nothing

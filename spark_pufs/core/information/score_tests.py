@@ -42,7 +42,7 @@ def combined_p(parts: Floats) -> Floats:
     """One p-value (D,) of several tests (tests, D) of the same thing.
 
     >>> combined_p(np.array([[0.01, 1e-200], [0.5, 0.9]])).round(4).tolist()
-    [0.0199, 0.0]
+    [0.02, 0.0]
     """
     p = np.clip(parts, 1e-300, 1 - 1e-12)
     deviate = np.mean(1 / np.tan(np.pi * p), axis=0)

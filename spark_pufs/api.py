@@ -34,7 +34,7 @@ __all__ = ["check_clusters", "compare", "diff", "engine_for", "likely_positives"
 
 
 # What compare takes of select's keywords besides those it names itself.
-_NOT_COMMON = ("label", "method", "include", "propose_k", "stability", "options")
+_NOT_COMMON = ("label", "method", "include", "propose_k", "stability", "fdr", "expected_false", "options")
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
 
 
@@ -64,6 +64,8 @@ def select(
     copies: Copies = "one",
     pair_memory_mb: int = 256,
     stability: int = 0,
+    fdr: float | None = None,
+    expected_false: float | None = None,
     checkpoint: str | Path | None = None,
     memory: str | Path | None = None,
     partition: str | None = None,
@@ -82,8 +84,10 @@ def select(
       column is no glob: ``b[1]`` is that column where there is one.
     - ``keep``: identifiers, names or globs: kept in the table, never features.
     - ``categorical``: numbers to read as names, such as ports or zip codes.
-    - ``k``: how many features, "all", or "auto" for a number proposed from held-out evidence, as when neither ``k`` nor
-      ``budget`` is given.
+    - ``k``: how many features, "all", or "auto" for a number proposed from held-out evidence, as when nothing else says
+      how many.
+    - ``fdr``: instead of ``k``, all features that can be found while at most this share of them is false on average;
+      ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
     - ``prior``: the believed share of positives among all rows, or a range (low, high).
@@ -134,6 +138,8 @@ def select(
         copies=copies,
         pair_memory_mb=pair_memory_mb,
         stability=stability,
+        fdr=fdr,
+        expected_false=expected_false,
         options=options,
     )
     if memory is not None:
@@ -321,6 +327,10 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
         from spark_pufs.memory.pandas_partitions import PandasPartitions
 
         return PandasPartitions(table, partition)
+    if hasattr(table, "sparkSession"):
+        from spark_pufs.spark.partitions import FramePartitions
+
+        return FramePartitions(table, partition)
     raise DataError(_not_a_table(table))
 
 

@@ -35,6 +35,8 @@ _COLUMNS = {
     "relevance_error": "Float64",
     "score": "Float64",
     "standard_error": "Float64",
+    "p_value": "Float64",
+    "q_value": "Float64",
     "selected": "bool",
     "cost": "float64",
     "notes": "object",
@@ -54,6 +56,8 @@ class Feature:
     notes: str
     relevance: float | None = None  # None: made before there was one
     relevance_error: float | None = None
+    p_value: float | None = None
+    q_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +128,9 @@ class Selection:
         - ``relevance``, ``relevance_error``: 0 is chance, 1 the best feature, whatever the method; it never rises down
           the ranking, but where the user's limits decide the place. The error is a standard error.
         - ``score``, ``standard_error``: the method's own.
+        - ``p_value``, ``q_value``: of the test that the column by itself tells nothing of who is labelled, whatever the
+          method; choosing all columns up to a q-value keeps the share of false ones below it on average. A copy has
+          those of the column that stands for it.
         """
         rows = [asdict(feature) for feature in self.features]
         rows += [{"name": name, "selected": False, "notes": f"left out: {why}"} for name, why in self.dropped.items()]

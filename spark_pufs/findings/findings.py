@@ -13,6 +13,7 @@ from spark_pufs.findings.parts import (
     AssumptionCheck,
     Choice,
     Clustering,
+    ErrorControl,
     FeatureSummary,
     SearchTrace,
     SinceLast,
@@ -38,6 +39,7 @@ class Findings:
     - ``check``, ``check_before``: the cluster assumption on the chosen columns, and before the search.
     - ``clustering``, ``search``: of methods that search masks by their clusters.
     - ``sizes``, ``stability``, ``choice``, ``comparison``: evidence from repeated selections.
+    - ``control``: how many features are found at the error rate that was asked for.
     - ``features``: distributions, redundancy and copies.
     - ``since``: what changed since an earlier run. ``memory``: the partitions whose counts were kept and added.
     - ``extra``: plain values that are a method's own.
@@ -54,6 +56,7 @@ class Findings:
     check_before: AssumptionCheck | None = None
     sizes: SizeCurve | None = None
     stability: StabilitySummary | None = None
+    control: ErrorControl | None = None
     choice: Choice | None = None
     comparison: Standings | None = None
     since: SinceLast | None = None

@@ -16,6 +16,7 @@ __all__ = [
     "Clustering",
     "CopyGroup",
     "Distribution",
+    "ErrorControl",
     "FeatureSummary",
     "Level",
     "NearCopies",
@@ -128,6 +129,23 @@ class SizeCurve:
     points: tuple[SizePoint, ...]
     chosen: int
     best: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorControl:
+    """What was chosen by an error rate: ``target`` is "fdr" or "expected_false" and ``bound`` its value.
+
+    ``found`` of ``tests`` features, each with a p-value of at most ``needed``. ``least``: the share of what there is to
+    tell of the label that a feature has to tell to be found with probability 0.8.
+    """
+
+    target: str
+    bound: float
+    found: int
+    tests: int
+    needed: float
+    least: float
     why: str = ""
 
 

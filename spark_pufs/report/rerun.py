@@ -74,12 +74,13 @@ def _changed(request: Values) -> dict[str, Any]:
 
 
 def _how_many(request: Values) -> dict[str, Any]:
-    """``k`` as a user writes it; without k and budget a number is proposed, so "all" must be said."""
+    """``k`` as a user writes it; where nothing says how many a number is proposed, so "all" must be said."""
     if request.get("k") is not None:
         return {"k": request["k"]}
     if request.get("propose_k"):
         return {"k": "auto"}
-    return {"k": "all"} if request.get("budget") is None else {}
+    told = any(request.get(name) is not None for name in ("budget", "fdr", "expected_false"))
+    return {} if told else {"k": "all"}
 
 
 def _changed_label(label: Values) -> dict[str, Any]:

@@ -134,8 +134,16 @@ def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None, limits
     stands = {**near, **{name: near.get(of, of) for name, of in plan.copies.items()}}
     order = sorted(stands, key=lambda name: (name in plan.copies, rank[stands[name]], place[name]))
     chosen = _affordable(lines, order, place, wanted, limits)
+    tested = {line.name: line for line in lines}
     lowest = min(0.0, *(line.score for line in lines))
-    copies = [_copy(name, notes[name], name in chosen, place[name], lowest, limits) for name in order]
+    copies = [
+        replace(
+            _copy(name, notes[name], name in chosen, place[name], lowest, limits),
+            p_value=tested[stands[name]].p_value,
+            q_value=tested[stands[name]].q_value,
+        )
+        for name in order
+    ]
     every = sorted([*lines, *copies], key=lambda line: not line.selected)  # a stable sort
     return tuple(replace(line, rank=rank) for rank, line in enumerate(every, start=1))
 

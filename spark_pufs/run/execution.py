@@ -27,6 +27,7 @@ from spark_pufs.errors import Fault, did_you_mean
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import Request
 from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
+from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
@@ -138,16 +139,20 @@ def execute(
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
     note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
+    bounds = task.limits
     try:
-        outcome, alone = _evident(task, method), told_alone(task.counter)
-        outcome, order = ordered(outcome, alone, task.limits)
+        task, tests, control = controlled(task)
+        outcome, alone = as_found(_evident(task, method), task, control), told_alone(task.counter)
+        tests = tests or tests_of(task)  # after the method, which may have counted labels on the way
+        outcome, order = ordered(outcome, alone, task.limits) if control is None else (outcome, outcome.order())
         seen = summarise(task.table, task.counter, order, len(outcome.chosen))
         leaks, columns = _leaks(task.table, task.counter), _columns(task.table, task.counter)
     finally:
         task.table.blocks.release()
-    lines = _lines(plan, task.limits, outcome, order, relevance_of(outcome, order, alone, task.limits))
+    lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests)
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
+    said += (control.why,) if control is not None and not control.found else ()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
@@ -158,13 +163,15 @@ def execute(
 
 def _wanted(request: Request, method: Method, limits: Limits) -> int | None:
     """How many features were asked for, all being a number too; None where they are counted by other means."""
+    if request.fdr is not None or request.expected_false is not None:
+        return None
     every = request.budget is None and not request.propose_k and not method.own_size
     return limits.k if request.k is not None or every else None
 
 
 def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
     few = (few_labels(plan.labels.positive),) if plan.labels.positive < FEW_LABELS else ()
-    return few if outcome.chosen else (*few, NOTHING_CHOSEN)
+    return few if outcome.chosen or outcome.findings.control else (*few, NOTHING_CHOSEN)
 
 
 def _evident(task: Task, method: Method) -> Outcome:
@@ -323,7 +330,7 @@ def _selection(
 
 
 def _lines(
-    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance
+    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance, tests: FeatureTests
 ) -> tuple[Feature, ...]:
     """The ranking of all features but copies."""
     chosen = set(outcome.chosen)
@@ -339,6 +346,8 @@ def _lines(
             notes="; ".join(note for note in (bound.get(i), outcome.notes.get(i)) if note),
             relevance=float(relevance[0][i]),
             relevance_error=float(relevance[1][i]),
+            p_value=float(tests.p[i]),
+            q_value=float(tests.q[i]),
         )
         for rank, i in enumerate(order, start=1)
     )

@@ -44,6 +44,8 @@ class ParamValues(TypedDict, total=False):
     copies: str
     pairMemoryMb: int
     stability: int
+    fdr: float
+    expectedFalse: float
     options: dict[str, Any]
 
 
@@ -133,6 +135,12 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     stability: Param[int] = Param(
         Params._dummy(), "stability", "halves of the rows to repeat the selection on, 0 for none.", TypeConverters.toInt
+    )
+    fdr: Param[float] = Param(
+        Params._dummy(), "fdr", "share of false features at most, on average, instead of k.", TypeConverters.toFloat
+    )
+    expectedFalse: Param[float] = Param(  # noqa: N815
+        Params._dummy(), "expectedFalse", "false features at most, on average, instead of k.", TypeConverters.toFloat
     )
     options: Param[dict[str, Any]] = Param(Params._dummy(), "options", "the method's own settings.", _mapping)
 

@@ -209,7 +209,7 @@ class Selection:
     @property
     def summary(self) -> str:
         """The answer in one line."""
-        chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
+        chosen = ", ".join(map(visible, self.names[:10])) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"
 
     @property

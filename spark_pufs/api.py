@@ -389,6 +389,10 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
         from spark_pufs.memory.pandas_partitions import PandasPartitions
 
         return PandasPartitions(table, partition)
+    if hasattr(table, "sparkSession"):
+        from spark_pufs.spark.partitions import FramePartitions
+
+        return FramePartitions(table, partition)
     raise DataError(_not_a_table(table))
 
 

@@ -25,6 +25,7 @@ from spark_pufs.jobs.settings_shown import (
 )
 from spark_pufs.masking.addresses import MASK, Address
 from spark_pufs.masking.texts import gist, masked, masked_texts
+from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
 from spark_pufs.values import shown
@@ -129,6 +130,19 @@ class SelectionOutput(OutputConfig):
     mlflow: MlflowConfig | None = None
 
 
+class MemoryConfig(Section):
+    """Where counts are kept between runs, by which column the table is cut, and how many partitions are looked at."""
+
+    path: Place
+    partition: str
+    window: int | None = None
+    refit: Refit = "propose"
+
+    @property
+    def settings(self) -> MemorySettings:
+        return MemorySettings.of(self.path.given, self.partition, self.window, self.refit)
+
+
 class SparkConfig(Section):
     """Session settings; ``master`` is ignored under spark-submit, which has its own.
 
@@ -148,6 +162,7 @@ class RunConfig(Section):
     features: FeaturesConfig = FeaturesConfig()
     select: SelectConfig = SelectConfig()
     output: SelectionOutput
+    memory: MemoryConfig | None = None
     engine: Literal["auto", "spark", "memory"] = "auto"
     spark: SparkConfig = SparkConfig()
 

@@ -12,7 +12,7 @@ from pandas.api import types as kinds
 from spark_pufs.engines.arrow_batches import plain_text
 from spark_pufs.engines.local import LocalEngine, Series
 from spark_pufs.errors import DataError, Fault, did_you_mean
-from spark_pufs.memory.partitions import Partition
+from spark_pufs.memory.partitions import Partition, no_value
 from spark_pufs.types import Column
 
 __all__ = ["PandasPartitions"]
@@ -21,10 +21,8 @@ __all__ = ["PandasPartitions"]
 class PandasPartitions:
     """Only the rows themselves tell whether a partition has changed: they are looked at, and not counted again."""
 
-    engine_name = "local"
-
     def __init__(self, frame: pd.DataFrame, partition: str) -> None:
-        self._place = _place(frame, partition)
+        self._place, self._name = _place(frame, partition), partition
         self._frame = frame
         self._rest = frame.drop(columns=frame.columns[self._place])
 
@@ -44,7 +42,7 @@ class PandasPartitions:
 
     @cached_property
     def _keys(self) -> tuple[NDArray[np.intp], list[str]]:
-        return _keys_of(self._frame.iloc[:, self._place])
+        return _keys_of(self._frame.iloc[:, self._place], self._name)
 
 
 class _Slice(LocalEngine):
@@ -66,13 +64,12 @@ def _place(frame: pd.DataFrame, partition: str) -> int:
     return names.index(partition)
 
 
-def _keys_of(column: Series) -> tuple[NDArray[np.intp], list[str]]:
+def _keys_of(column: Series, name: str) -> tuple[NDArray[np.intp], list[str]]:
     """The partition of each row, as a number, and the keys; of moments the day, in UTC where they have a zone."""
     if kinds.is_datetime64_any_dtype(column):
         moments = column.dt.tz_convert("UTC") if isinstance(column.dtype, pd.DatetimeTZDtype) else column
         column = moments.dt.strftime("%Y-%m-%d")
     codes, values = pd.factorize(column)
     if (codes < 0).any():
-        found = f"{int((codes < 0).sum()):,} rows have no value and belong to no partition"
-        raise DataError(Fault(f"Column '{column.name}'", found, "Fill it, or leave these rows out."))
+        raise no_value(name, int((codes < 0).sum()))
     return codes, [plain_text(value) for value in values]

@@ -47,6 +47,7 @@ class Counting:
     note: Callable[[str], None]
     keep: bool = True
     passes: list[Pass] = field(default_factory=list)
+    engine: str = "memory"  # the name of what read rows last
 
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""
@@ -89,6 +90,7 @@ class Counting:
         source = engine.source(reference.numeric, reference.text, reference.label.column)
         state = source.scan(reference.kernel(), f"counts of {key}")
         self.passes += engine.passes
+        self.engine = engine.name
         _check_labels(reference, key, state)
         return state
 

@@ -12,7 +12,7 @@ from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
-from spark_pufs.engines.base import Blocks, Engine, MaskScorer, Packer, Pass, Result, Shared, Source, Unit, record
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, Shared, Source, Unit, record
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.window import no_rows
 from spark_pufs.types import Block, Column, LabelRule, RawBatch
@@ -24,17 +24,16 @@ class UnionEngine:
     """The partitions ``keys`` of a table; what asks for no rows is left to the last of them."""
 
     def __init__(self, table: PartitionedTable, keys: Sequence[str]) -> None:
-        self._columns = table.columns()
-        self._engines: list[Engine] = [table.engine(key) for key in keys]
-        self.name = self._engines[-1].name
+        self._table, self._keys = table, tuple(keys)
+        self.name = "union"
         self.how: dict[str, str] = {}
         self.passes: list[Pass] = []
 
     def columns(self) -> list[Column]:
-        return self._columns
+        return self._table.columns()
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> UnionSource:
-        return UnionSource(tuple(self._engines), tuple(numeric), tuple(text), label, self.passes)
+        return UnionSource(self._table, self._keys, tuple(numeric), tuple(text), label, self.passes)
 
     def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
         raise no_rows("a list of likely positives")
@@ -42,17 +41,18 @@ class UnionEngine:
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
     ) -> list[Result]:
-        return self._engines[-1].each(function, shared, units, result)
+        return self._table.engine(self._keys[-1]).each(function, shared, units, result)
 
     def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer:
-        return self._engines[-1].mask_scorer(sample, settings)
+        return self._table.engine(self._keys[-1]).mask_scorer(sample, settings)
 
 
 @dataclass(frozen=True)
 class UnionSource:
     """Some columns of them; a partition's rows are in memory while it is read and no longer."""
 
-    engines: tuple[Engine, ...]
+    table: PartitionedTable
+    keys: tuple[str, ...]
     numeric: tuple[str, ...]
     text: tuple[str, ...]
     label: str
@@ -61,14 +61,14 @@ class UnionSource:
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         began = time.perf_counter()
         state = _merged(source.scan(kernel, what) for source in self._sources())
-        record(self.passes, f"{what}, {len(self.engines)} partitions", began)
+        record(self.passes, f"{what}, {len(self.keys)} partitions", began)
         return state
 
     def pack(self, packer: Packer) -> UnionBlocks:
         return UnionBlocks(tuple(source.pack(packer) for source in self._sources()))
 
     def _sources(self) -> Iterable[Source]:
-        return (engine.source(self.numeric, self.text, self.label) for engine in self.engines)
+        return (self.table.engine(key).source(self.numeric, self.text, self.label) for key in self.keys)
 
 
 @dataclass(frozen=True)

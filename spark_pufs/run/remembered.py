@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from spark_pufs.core.schema import match, patterns
-from spark_pufs.engines.base import Keeper
+from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import OutsideBins, WindowCounts
 from spark_pufs.memory.outside import outside_of, outside_warning
@@ -20,13 +20,14 @@ from spark_pufs.memory.union import UnionEngine
 from spark_pufs.memory.window import Window, WindowEngine, no_rows
 from spark_pufs.request import Request
 from spark_pufs.run.copies import one_of_each
-from spark_pufs.run.execution import check, execute, prepare
+from spark_pufs.run.execution import check, execute, identity, prepare
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Selection
 from spark_pufs.selectors.base import limits_of
 from spark_pufs.selectors.registry import method_named
 from spark_pufs.table.pu_table import Frozen, Plan, bins_of, inspect
+from spark_pufs.types import Json
 
 __all__ = ["Recalled", "recall", "select_remembered"]
 
@@ -35,12 +36,16 @@ log = logging.getLogger("spark_pufs")
 
 @dataclass(frozen=True)
 class Recalled:
-    """A window of which all that is asked for is counted."""
+    """A table found fit for a request; ``counts`` where it is a window of which all that is asked for is counted."""
 
-    engine: WindowEngine
+    engine: Engine
     plan: Plan
     request: Request
-    counts: WindowCounts
+    counts: WindowCounts | None = None
+
+    @property
+    def identity(self) -> dict[str, Json]:
+        return identity(self.plan, self.request)
 
     def select(self, note: Callable[[str], None] = lambda what: None, keeper: Keeper | None = None) -> Selection:
         """Run the method on it."""
@@ -94,7 +99,7 @@ def _recalled(
     there = {one.key: one for one in table.partitions()}
     run = Update(Counting(table, store, there, note, keep), request, settings)
     window, counts = run.window()
-    engine = WindowEngine(window, table.engine_name, run.counting.passes)
+    engine = WindowEngine(window, run.counting.engine, run.counting.passes)
     reference = window.reference
     plan = prepare(engine, request, frozen=Frozen(window.bins(), reference.near_copies, reference.digest))
     _check_counted(window, plan, store.where)

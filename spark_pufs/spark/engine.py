@@ -64,6 +64,7 @@ class SparkEngine:
         tasks or raises, "spark" leaves them to Spark, "auto" takes the first that is possible. ``from_path``: the frame
         is what was read from a path, which Spark Connect cannot tell.
         """
+        self.frame = frame
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
         self._cache = cache

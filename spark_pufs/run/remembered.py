@@ -83,6 +83,8 @@ def _check_counts_suffice(request: Request) -> None:
         raise no_rows("a number of features by evidence (k: auto)")
     if request.estimate_prior:
         raise no_rows("prior: estimate")
+    if request.check_labels:
+        raise no_rows("check_labels")
     if request.stability:
         raise no_rows("stability")
 

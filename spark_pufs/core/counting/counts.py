@@ -22,12 +22,15 @@ __all__ = [
     "SetKernel",
     "SetTable",
     "SubsetKernel",
+    "all_pairs",
     "level_sums",
     "one_hot",
     "pair_bytes",
     "pair_sums",
+    "with_first_levels",
 ]
 
+ROWS = 8192  # multiplied at a time
 CHUNK = 64  # features whose one-hot rows are in memory at once where not all are needed
 
 
@@ -61,7 +64,7 @@ def level_sums(groups: NDArray[np.float32], codes: NDArray[np.uint8], layout: La
         part = Layout(layout.levels[first : first + CHUNK])
         start = int(layout.offsets[first])
         product = one_hot(codes[first : first + CHUNK], part, skip=1) @ groups.T
-        sums[start : start + part.total] = _with_first_levels(product.astype(np.int64), total, part)
+        sums[start : start + part.total] = with_first_levels(product.astype(np.int64), total, part)
     return sums.T
 
 
@@ -71,14 +74,21 @@ def pair_sums(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.int64]:
     >>> pair_sums(np.array([[0, 1, 1], [2, 0, 2]], np.uint8), Layout((2, 3))).tolist()
     [[1, 0, 0, 0, 1], [0, 2, 1, 0, 1], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 2]]
     """
-    hot = one_hot(codes, layout, skip=1)
-    product = (hot @ hot.T).astype(np.int64)  # numpy sees a matrix times its own transpose and does half the work
+    product = np.zeros(2 * [layout.total - layout.features], np.int64)
+    for first in range(0, codes.shape[1], ROWS):
+        hot = one_hot(codes[:, first : first + ROWS], layout, skip=1)
+        product += (hot @ hot.T).astype(np.int64)  # numpy sees a matrix times its own transpose: half the work
+    return all_pairs(product, codes.shape[1], layout)
+
+
+def all_pairs(product: NDArray[np.int64], rows: int, layout: Layout) -> NDArray[np.int64]:
+    """Sums (L, L) at every pair of levels, from those without the first level of each feature (L - D, L - D)."""
     alone = np.diagonal(product)
-    rows = _with_first_levels(alone[:, None], np.array([codes.shape[1]]), layout)[:, 0]
-    return _with_first_levels(_with_first_levels(product, alone, layout).T, rows, layout)
+    every = with_first_levels(alone[:, None], np.array([rows]), layout)[:, 0]
+    return with_first_levels(with_first_levels(product, alone, layout).T, every, layout)
 
 
-def _with_first_levels(sums: NDArray[np.int64], total: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:
+def with_first_levels(sums: NDArray[np.int64], total: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:
     """Sums (L, m) over rows at every level, from those at all but the first level of each feature (L - D, m).
 
     Rows at the first level are what is left of ``total`` (m,). Of five levels to a feature, it takes a third off a

@@ -14,23 +14,28 @@ from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.types import RawBatch
 
-__all__ = ["Empty", "Nothing", "Seen", "Witnessed", "changed_table", "witness_of"]
+__all__ = ["Empty", "Nothing", "Seen", "Witnessed", "changed_table", "row_marks", "witness_of"]
 
 Rows = TypeVar("Rows")
 
 
 def witness_of(batch: RawBatch) -> NDArray[np.uint64]:
-    """Sum of a hash of every row, and the number of rows (2,): the same for any order and partitioning.
+    """Sum of a hash of every row, and the number of rows (2,): the same for any order and partitioning."""
+    return np.array([row_marks(batch).sum(dtype=np.uint64), batch.rows], np.uint64)
 
-    A row's hash is a product with odd factors: another value in one column always gives another hash, and the usual
-    mixing of every single value, which the fingerprint pays for, is saved.
+
+def row_marks(batch: RawBatch) -> NDArray[np.uint64]:
+    """A hash (n,) of every row, as its values lie in memory.
+
+    It is a product with odd factors: another value in one column always gives another hash, and the usual mixing of
+    every single value, which the fingerprint pays for, is saved.
     """
     width = batch.numeric.shape[1]
     salt = mix(np.arange(width + len(batch.text) + 1, dtype=np.uint64)) | np.uint64(1)
     total = _number_sums(batch.numeric, salt[:width])
     for text, mark in zip([*batch.text, batch.label], salt[width:], strict=True):
         total = total + (text_hashes([*text.values, "\0null"]) * mark)[text.codes]
-    return np.array([mix(total).sum(dtype=np.uint64), batch.rows], np.uint64)
+    return mix(total)
 
 
 def _number_sums(values: NDArray[np.float64], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -211,6 +211,7 @@ METHODS = (
         partial(_run, believe=_point),
         PucfsOptions,
         own_size=True,
+        counts="pairs",
         needs_prior=True,
     ),
     Method(
@@ -222,5 +223,6 @@ METHODS = (
         partial(_run, believe=_average),
         ApucfsOptions,
         own_size=True,
+        counts="pairs",
     ),
 )

@@ -201,6 +201,7 @@ METHODS = (
         "a first look, or thousands of features",
         _rank(MIM, semi_choice),
         RankingOptions,
+        counts="features",
     ),
     Method(
         "semi-jmi",
@@ -211,6 +212,7 @@ METHODS = (
         _rank(JMI, semi_choice),
         RankingOptions,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mim",
@@ -220,6 +222,7 @@ METHODS = (
         "a baseline",
         _rank(MIM, plain_choice),
         RankingOptions,
+        counts="features",
     ),
     Method(
         "mrmr",
@@ -230,6 +233,7 @@ METHODS = (
         _mrmr,
         MrmrOptions,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "jmi",
@@ -240,6 +244,7 @@ METHODS = (
         _rank(JMI, plain_choice),
         RankingOptions,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "cmim",
@@ -250,6 +255,7 @@ METHODS = (
         _rank(CMIM, plain_choice),
         RankingOptions,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mint",
@@ -260,6 +266,7 @@ METHODS = (
         _rank(MINT, _labelled_only),
         CountingOptions,
         stepwise=True,
+        counts="pairs",
         needs_negatives=True,
     ),
 )

@@ -273,7 +273,7 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
     (
         "override without a section",
         2,
-        lambda: with_overrides(CONFIG, ["k"]),
+        lambda: with_overrides(CONFIG, ["k=10"]),
         "Override 'k': expected section.key=value. For example select.k=10.",
     ),
     (

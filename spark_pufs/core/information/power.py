@@ -42,6 +42,7 @@ __all__ = [
     "kappa_mar_c",
     "kappa_mcar",
     "labelled_positives",
+    "least_effect",
     "power",
     "power_report",
     "sample_size",
@@ -158,6 +159,15 @@ def g_sample_size(effect: float, power: float, *, alpha: float = 0.05, df: int =
     if n > 1 and below >= power:
         return n - 1
     return n if float(g_power(effect, n, alpha=alpha, df=df, kappa=kappa)) >= power else n + 1
+
+
+def least_effect(power: float, n: int, *, alpha: float = 0.05, df: int = 1) -> float:
+    """The smallest effect in nats that a test of ``n`` rows finds with the wanted power.
+
+    >>> round(least_effect(0.8, 393), 4)
+    0.01
+    """
+    return _lambda(power, alpha, df) / (2 * n)
 
 
 def labelled_positives(effect: float, power: float, n: int, prior: Prior, *, alpha: float = 0.05, df: int = 1) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
@@ -18,8 +19,15 @@ from spark_pufs.history.stored import read_selection
 from spark_pufs.memory.late_labels import late_labels_of
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.settings import MemorySettings, Refit
-from spark_pufs.request import Binning, Copies, Missing, Prior, Request
-from spark_pufs.run.execution import check_table, compare_with, identifiers, label_faults, select_with
+from spark_pufs.request import DEFAULT_METHOD, Binning, Copies, Missing, Prior, Request
+from spark_pufs.run.execution import (
+    check_table,
+    compare_with,
+    identifiers,
+    label_faults,
+    prior_of_table,
+    select_with,
+)
 from spark_pufs.run.remembered import select_remembered
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
@@ -31,11 +39,21 @@ from spark_pufs.values import Strange, path_text, several
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "compare", "diff", "engine_for", "likely_positives", "methods", "select"]
+__all__ = ["check_clusters", "compare", "diff", "engine_for", "estimate_prior", "likely_positives", "methods", "select"]
 
 
 # What compare takes of select's keywords besides those it names itself.
-_NOT_COMMON = ("label", "method", "include", "propose_k", "stability", "fdr", "expected_false", "options")
+_NOT_COMMON = (
+    "label",
+    "method",
+    "include",
+    "propose_k",
+    "estimate_prior",
+    "stability",
+    "fdr",
+    "expected_false",
+    "options",
+)
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
 
 
@@ -56,7 +74,7 @@ def select(
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
     never: Iterable[str] = (),
-    prior: Prior | None = None,
+    prior: Prior | Literal["estimate"] | None = None,
     seed: int = 0,
     bins: int = 5,
     binning: Binning = "auto",
@@ -92,7 +110,8 @@ def select(
       ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
-    - ``prior``: the believed share of positives among all rows, or a range (low, high).
+    - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
+      ``estimate_prior`` finds it.
     - ``seed``: for methods that draw; the same seed gives the same answer.
     - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-frequency", which "auto" is and which no
       outlier moves, or "equal-width".
@@ -241,6 +260,49 @@ def check_clusters(
         options={"clusters": clusters},
     )
     return check_table(engine_for(table), request)
+
+
+def estimate_prior(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    seed: int = 0,
+) -> PriorEstimate:
+    """How many positives there are: their share among all rows, with an interval, by four estimators.
+
+    Right where labels depend on the class alone and some positives resemble no negative; where classes overlap the
+    estimates disagree, which a warning says, and are bounds from above.
+
+    - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
+    - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
+
+    >>> import numpy as np, pandas as pd
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> X[:300, :2] += 4
+    >>> table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(label=np.arange(1000) < 100)
+    >>> found = estimate_prior(table, label="label", positive=True, unlabelled=False)
+    >>> abs(found.prior - 0.3) < 0.05 and found.low < 0.3 < found.high
+    True
+    """
+    request = Request.of(
+        LabelRule(label, positive, negative, unlabelled),
+        method=DEFAULT_METHOD,
+        include=("*",) if features is None else features,
+        exclude=exclude,
+        keep=keep,
+        categorical=categorical,
+        seed=seed,
+    )
+    found = prior_of_table(engine_for(table), request)
+    warn(found.warnings)
+    return found
 
 
 def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:

@@ -13,7 +13,7 @@ import pandas as pd
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings import Findings
-from spark_pufs.masking.texts import gist, masked_texts
+from spark_pufs.masking.texts import gist, masked_texts, visible
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
@@ -209,7 +209,7 @@ class Selection:
     @property
     def summary(self) -> str:
         """The answer in one line."""
-        chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
+        chosen = ", ".join(map(visible, self.names[:10])) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"
 
     @property
@@ -221,7 +221,7 @@ class Selection:
         """The verdict where there is one, the answer in one line, then what to look at before relying on it."""
         told = [f"warning: {warning}" for warning in masked_texts(self.warnings[:TOLD])]
         more = [f"and {len(self.warnings) - TOLD:,} more"] if len(self.warnings) > TOLD else []
-        return "\n".join([*filter(None, [self.verdict]), self.summary, *told, *more])
+        return "\n".join(map(visible, [*filter(None, [self.verdict]), self.summary, *told, *more]))
 
     __repr__ = __str__
 

@@ -14,7 +14,7 @@ import numpy as np
 from spark_pufs.core.evidence.drift import ColumnCounts, Drift, drift_between, homogeneity
 from spark_pufs.core.information.mutual_information import class_of_features
 from spark_pufs.core.information.surrogate import apply_surrogate
-from spark_pufs.masking.texts import masked_texts
+from spark_pufs.masking.texts import masked_texts, visible
 from spark_pufs.selection import Feature, Selection
 from spark_pufs.types import LABELLED_POSITIVE, UNLABELLED, Json, Layout
 
@@ -130,9 +130,8 @@ class Difference:
         return difference_page(self)
 
     def __str__(self) -> str:
-        return "\n".join(
-            masked_texts([f"Verdict: {self.verdict}", *(f"  {one}" for one in self.reasons), *self._lines()])
-        )
+        lines = [f"Verdict: {self.verdict}", *(f"  {one}" for one in self.reasons), *self._lines()]
+        return "\n".join(masked_texts([visible(line) for line in lines]))
 
     __repr__ = __str__
 

@@ -186,7 +186,13 @@ class RunConfig(Section):
 
 
 # Fields of a request that are keys of ``select``: all that no other section holds and users give by that name.
-_COMMON = {field.name for field in fields(Request)} - {"label", "options", "propose_k", *FeaturesConfig.model_fields}
+_COMMON = {field.name for field in fields(Request)} - {
+    "label",
+    "options",
+    "propose_k",
+    "estimate_prior",
+    *FeaturesConfig.model_fields,
+}
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:

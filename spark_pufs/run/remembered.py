@@ -84,6 +84,8 @@ def _check_counts_suffice(request: Request) -> None:
         raise no_rows(f"method '{method.name}'")
     if request.propose_k and not method.own_size:
         raise no_rows("a number of features by evidence (k: auto)")
+    if request.estimate_prior:
+        raise no_rows("prior: estimate")
     if request.stability:
         raise no_rows("stability")
 

@@ -27,6 +27,7 @@ _RENAMED = {
     "include": ("features",),
     "label": ("label", "positive", "negative", "unlabelled"),
     "propose_k": (),
+    "estimate_prior": (),
     "options": (),
 }
 # What other libraries, our own configuration and earlier versions call an option.

@@ -17,6 +17,7 @@ from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
+from spark_pufs.memory.late_labels import late_labels_of
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import DEFAULT_METHOD, Binning, Copies, Missing, Prior, Request
@@ -90,6 +91,7 @@ def select(
     partition: str | None = None,
     window: int | None = None,
     refit: Refit = "propose",
+    late_labels: pd.DataFrame | DataFrame | None = None,
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
@@ -129,6 +131,8 @@ def select(
       partitions that are new or have changed are read; ``table`` need not hold the others.
     - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
       are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
+    - ``late_labels``: labels that came after their rows: a table of the label column and one that tells rows apart, and
+      of ``partition`` where it is known. The memory keeps them and counts the partitions they belong to again.
     - ``options``: any other keyword goes to the method.
 
     What to look at before relying on the answer comes as a ``PufsWarning`` each, and in ``selection.warnings``.
@@ -165,9 +169,10 @@ def select(
     )
     if memory is not None:
         settings = MemorySettings.of(memory, partition, window, refit)
-        selection = select_remembered(partitions_of(table, settings.partition), request, settings)
+        late = None if late_labels is None else late_labels_of(engine_for(late_labels), label, settings.partition)
+        selection = select_remembered(partitions_of(table, settings.partition), request, settings, late)
     else:
-        _check_no_memory(partition, window, refit)
+        _check_no_memory(partition, window, refit, late_labels)
         selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
@@ -374,8 +379,9 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
-def _check_no_memory(partition: Any, window: Any, refit: Any) -> None:
-    given = {"partition": partition is not None, "window": window is not None, "refit": refit != "propose"}
+def _check_no_memory(partition: Any, window: Any, refit: Any, late_labels: Any) -> None:
+    options = {"partition": partition, "window": window, "late_labels": late_labels}
+    given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
         for name, there in given.items()

@@ -12,9 +12,10 @@ from spark_pufs.core.schema import label_states
 from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.memory.counts import PartitionState
+from spark_pufs.memory.late_labels import CorrectedTable, LateLabels, belonging
 from spark_pufs.memory.partitions import Partition, PartitionedTable
 from spark_pufs.memory.reference import Reference
-from spark_pufs.memory.store import Entry, Store
+from spark_pufs.memory.store import Entry, Index, Store
 
 __all__ = ["Counting", "Kept"]
 
@@ -43,11 +44,30 @@ class Counting:
 
     table: PartitionedTable
     store: Store
-    there: Mapping[str, Partition]
     note: Callable[[str], None]
     keep: bool = True
+    there: Mapping[str, Partition] = field(default_factory=dict)
     passes: list[Pass] = field(default_factory=list)
     engine: str = "memory"  # the name of what read rows last
+
+    def look(self) -> Mapping[str, Partition]:
+        """The partitions of the table."""
+        self.there = {one.key: one for one in self.table.partitions()}
+        return self.there
+
+    def correct(self, index: Index | None, keys: Sequence[str], label: str, late: LateLabels | None) -> tuple[str, int]:
+        """Read the table with the labels that came later, now and before: the file that keeps them, and how many of the
+        new ones belong to no row."""
+        corrections, unfound = self.store.corrections(index).of(keys), 0
+        if late is not None:
+            self.note(f"looking for the rows of {len(late.ids):,} late labels")
+            found = belonging(self.table, late, [key for key in keys if key in self.there], label)
+            unfound = len(set(late.ids) - {one for own in found.values() for one in own})
+            corrections = corrections.with_(late.column, found)
+        if corrections.partitions:
+            self.table = CorrectedTable(self.table, corrections)
+            self.look()
+        return self.store.write_corrections(corrections) if self.keep else "", unfound
 
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""

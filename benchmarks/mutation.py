@@ -31,7 +31,7 @@ CORE = "spark_pufs/core"
 CALLERS = {
     "counting/hashing": ["core/counting/test_row_sample.py", "core/counting/test_profile.py"],
     "clusters/mixture_sample": ["core/clusters/test_mixture.py"],
-    "search/contrast_search": ["core/search/test_searches.py"],
+    "search/main_effects": ["core/search/test_searches.py"],
     "search/compact_ga": ["core/search/test_searches.py"],
     "search/mask_regression": ["core/search/test_mask_regression.py", "core/search/test_searches.py"],
     "evidence/classifier": ["core/evidence/test_classifier.py", "selectors/evidence/test_comparison.py"],

@@ -44,8 +44,8 @@ SHOWN = 10  # names listed where none is close
 class Fault:
     """One thing that is wrong: ``where: found. fix``.
 
-    >>> print(Fault("Column 'label'", "expected 1 or null, found 2 in 37 rows", "Add 2 to label.positive."))
-    Column 'label': expected 1 or null, found 2 in 37 rows. Add 2 to label.positive.
+    >>> print(Fault("Column 'label'", "expected 1 or null, found 2 in 37 rows", "Add 2 to `positive`."))
+    Column 'label': expected 1 or null, found 2 in 37 rows. Add 2 to `positive`.
     """
 
     where: str

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -19,17 +19,18 @@ from rich.console import Console
 
 from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
-from spark_pufs.cli.options import CONFIG, ENGINE, OVERRIDES
+from spark_pufs.cli.options import ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
+from spark_pufs.cli.tables import check, compare, estimate_prior, select, tell
+from spark_pufs.cli.terminal import IN_A_FILE, complain, errors, progress, say, speaking
 from spark_pufs.errors import PufsError, Stopped
-from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
+from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible, visible_lines
 from spark_pufs.version import __version__
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 __all__ = ["app", "main", "run"]
 
-errors = Console(stderr=True, soft_wrap=True, highlight=False)
 log = logging.getLogger("spark_pufs")
 
 
@@ -58,7 +59,7 @@ def _code(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
     except PufsError as error:
-        errors.print(f"error: {error}", style="red", markup=False)
+        complain(f"error: {error}")
         return error.exit_code
     except click.exceptions.Exit as done:
         return done.exit_code
@@ -66,7 +67,7 @@ def _code(arguments: list[str]) -> int:
         _without_values(error).show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        errors.print("stopped", style="yellow")
+        complain("stopped", "yellow")
         return Stopped.exit_code
     except ImportError as error:  # commands import what they need when they are called
         from spark_pufs.jobs.doctor import broken
@@ -77,7 +78,7 @@ def _code(arguments: list[str]) -> int:
         log.debug("unexpected", exc_info=True)
         line = next(iter(str(error).splitlines()), "")[:MOST_READ]  # below the first Spark puts a Java stack
         first = visible(foreign(line))
-        errors.print(f"error: {type(error).__name__}: {first} (--verbose shows all)", style="red", markup=False)
+        complain(f"error: {type(error).__name__}: {first} (--verbose shows all)")
         return 1
     return code if isinstance(code, int) else 0  # a command may leave with a code of its own
 
@@ -116,7 +117,7 @@ class Masked(logging.Formatter):
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        return masked(super().formatMessage(record))
+        return visible_lines(masked(super().formatMessage(record)))
 
     def formatException(self, ei: ExceptionInfo) -> str:
         return foreign(super().formatException(ei))
@@ -129,6 +130,10 @@ app.add_command(diff)
 app.add_command(history)
 app.add_command(make)
 app.add_command(reproduce)
+app.add_command(select)
+app.add_command(compare)
+app.add_command(check)
+app.add_command(estimate_prior)
 
 
 @app.command()
@@ -146,73 +151,22 @@ def demo(out: Path, method: str, engine: str | None) -> None:
     with progress() as note:
         report = run_select(demo_config(out, method).on(engine), note=note)
     if report.selection is not None:
-        click.echo(found_text(report.selection))
-    click.echo(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
+        say(found_text(report.selection))
+    say(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
     if report.selection is not None and report.selection.run["engine"] == "memory":
-        click.echo(f"Again on Spark, which needs Java: spark-pufs demo --engine spark --out {out}-spark")
-
-
-@app.command()
-@CONFIG
-@OVERRIDES
-@ENGINE
-@click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
-def select(config: Path, overrides: tuple[str, ...], engine: str | None, dry_run: bool) -> None:
-    """Choose features as a configuration says."""
-    from spark_pufs.jobs.config import load_config
-    from spark_pufs.jobs.select_job import run_select
-
-    loaded = load_config(config, overrides).on(engine)
-    with progress() as note:
-        report = run_select(loaded, dry_run, note)
-    for warning in report.selection.warnings if report.selection else ():
-        errors.print(f"look at: {warning}", style="yellow", markup=False)
-    click.echo(report.message)
-
-
-@app.command()
-@CONFIG
-@OVERRIDES
-@ENGINE
-def compare(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
-    """Methods side by side on one table, judged on labels that were held out."""
-    from spark_pufs.jobs.compare_job import EXAMPLE, CompareConfig, run_compare
-    from spark_pufs.jobs.config import load_settings
-
-    loaded = load_settings(config, CompareConfig, overrides, EXAMPLE).on(engine)
-    with progress() as note:
-        message = run_compare(loaded, note)
-    click.echo(message)
-
-
-@app.command()
-@CONFIG
-@OVERRIDES
-@ENGINE
-def check(config: Path, overrides: tuple[str, ...], engine: str | None) -> None:
-    """Does the cluster assumption, which fscpu rests on, hold for the features of a configuration?
-
-    Settings of fscpu, such as select.clusters, count where it is the method.
-    """
-    from spark_pufs.jobs.config import load_config
-    from spark_pufs.jobs.select_job import run_check
-
-    loaded = load_config(config, overrides).on(engine)
-    with progress() as note:
-        message = run_check(loaded, note)
-    click.echo(message)
+        say(f"Again on Spark, which needs Java: spark-pufs demo --engine spark --out {out}-spark")
 
 
 @app.command()
 @click.argument("run_dir")
 @OVERRIDES
 def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
-    """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
+    """Go on with a run that was stopped, from its last checkpoint; --set-file gives secrets again."""
     from spark_pufs.jobs.select_job import resume as resume_run
 
-    with progress() as note:
+    with speaking(IN_A_FILE), progress() as note:
         report = resume_run(run_dir, overrides, note)
-    click.echo(report.message)
+    tell(report)
 
 
 @app.command()
@@ -239,7 +193,7 @@ def power(
 
     belief = prior if prior_high is None else (prior, prior_high)
     report = power_report(belief, labelled, rows, effect=effect or None, alpha=alpha, levels=levels, target=target)
-    click.echo(str(report))
+    say(str(report))
 
 
 @app.command()
@@ -248,7 +202,7 @@ def doctor(master: str) -> None:
     """Check Java, Python, versions and a tiny job, and say what to fix; exit code 4 if something must be."""
     from spark_pufs.jobs.doctor import examine, report
 
-    report(examine(master), click.echo)
+    report(examine(master), say)
 
 
 @app.command()
@@ -262,13 +216,3 @@ def methods() -> None:
     for method in every_method():
         table.add_row(method.name, method.summary, method.assumes, method.use_when)
     Console().print(table)
-
-
-@contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
-    """A spinner that says what is being done on a terminal, a log line elsewhere."""
-    if not errors.is_terminal:
-        yield log.info
-        return
-    with errors.status("") as status:
-        yield lambda what: status.update(f"{what} ...")

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from spark_pufs.cli.options import CONFIG, OVERRIDES
+from spark_pufs.cli.terminal import progress, say
 
 __all__ = ["reproduce"]
 
@@ -16,11 +17,10 @@ __all__ = ["reproduce"]
 @OVERRIDES
 def reproduce(config: Path, overrides: tuple[str, ...]) -> None:
     """Run published experiments again; the same command goes on where a run was stopped."""
-    from spark_pufs.cli.commands import progress
     from spark_pufs.jobs.config import load_settings
     from spark_pufs.studies.reproduce import EXAMPLE, ReproduceConfig, run_reproduce
 
     loaded = load_settings(config, ReproduceConfig, overrides, EXAMPLE)
     with progress() as note:
         message = run_reproduce(loaded, note)
-    click.echo(message)
+    say(message)

@@ -185,7 +185,7 @@ def _undeclared(column: str, strange: Mapping[str, int], declared: set[str | Non
     return Fault(
         f"Column '{column}'",
         f"expected {expected} or null, found {values} in {sum(strange.values()):,} rows",
-        'Add the values to label.positive, label.negative or label.unlabelled ("*" there means all others).',
+        'Add the values to `positive`, `negative` or `unlabelled` ("*" there means all others).',
     )
 
 

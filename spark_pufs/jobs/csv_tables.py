@@ -7,6 +7,7 @@ and is no word that a number, a date or a boolean may be written as.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from io import BytesIO
@@ -24,6 +25,7 @@ WHOLE = r"^[+-]?[0-9]+$"
 NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 BOOLEAN = r"^(?i)(true|false)$"
 DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,6})?$"
 LETTER = "^[A-Za-z_]"
 NO_PLAIN_WORD = r"^(?i)(true|false|nan|inf|infinity|epoch|now|today|tomorrow|yesterday|t[0-9].*)$"
 SEPARATORS = (",", ";", "\t", "|")
@@ -101,6 +103,8 @@ def _typed(name: str, words: pa.ChunkedArray) -> pa.ChunkedArray:
         return pc.equal(pc.utf8_lower(words), "true")
     if _all(words, DAY):
         return _cast(name, words, pa.date32())
+    if _all(words, MOMENT):
+        return _moments(name, words)
     letters = pc.and_(
         pc.match_substring_regex(words, LETTER), pc.invert(pc.match_substring_regex(words, NO_PLAIN_WORD))
     )
@@ -123,6 +127,22 @@ def _fraction(name: str, words: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pc.all(pc.is_finite(numbers)).as_py():
         raise NotAlike(f"column '{name}' with a number beyond all doubles")
     return numbers
+
+
+def _moments(name: str, words: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Instants: Spark reads a clock in the zone of the machine. An hour that comes twice or never is left to it."""
+    try:
+        return pc.assume_timezone(_cast(name, words, pa.timestamp("us")), _zone()).cast(pa.timestamp("us", "UTC"))
+    except pa.ArrowInvalid as error:
+        raise NotAlike(f"column '{name}' with a time that its zone does not have once") from error
+
+
+def _zone() -> str:
+    """The zone of this machine by name."""
+    named = os.environ.get("TZ") or os.path.realpath("/etc/localtime").partition("zoneinfo/")[2]
+    if not re.fullmatch(r"[A-Za-z_]+(/[A-Za-z0-9_+-]+)*", named):
+        raise NotAlike("times, on a machine whose zone has no name")
+    return named
 
 
 def _unsigned(words: pa.ChunkedArray) -> pa.ChunkedArray:

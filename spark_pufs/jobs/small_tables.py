@@ -19,7 +19,7 @@ from spark_pufs.jobs.csv_tables import read_csv
 from spark_pufs.jobs.json_tables import read_json
 from spark_pufs.masking.texts import gist
 
-__all__ = ["MEMORY_MB", "read_small"]
+__all__ = ["MEMORY_MB", "check_there", "read_small"]
 
 MEMORY_MB = 256  # of a table's values, 8 bytes each, up to which `engine: auto` works in memory
 TEXT_MB = 64  # the same of a CSV or JSON file: as numbers it is of about that size
@@ -42,13 +42,25 @@ def read_small(path: str, format_: str, options: Mapping[str, object], limited: 
         raise NotAlike(f"a file that does not open: {gist(error)}") from error
 
 
+def check_there(path: str) -> None:
+    """Refuse a file or a folder of this machine that is not there; what else a path may mean is not looked into."""
+    place = _plain_path(path)
+    if place is not None and not place.exists():
+        raise DataError(Fault(f"Source '{path}'", "does not exist", "Check source.path or source.table."))
+
+
+def _plain_path(path: str) -> Path | None:
+    """The place on this machine that a path names without globs, schemes and the like."""
+    place = Path(path.removeprefix("file://") if path.startswith("file:///") else path)
+    return None if _NOT_A_PLAIN_PATH & set(str(place)) or "\0" in path else place
+
+
 def _files(path: str) -> list[Path]:
     """The data files of a local path; those that Spark passes over are left out."""
-    place = Path(path.removeprefix("file://") if path.startswith("file:///") else path)
-    if _NOT_A_PLAIN_PATH & set(str(place)):
+    place = _plain_path(path)
+    if place is None:
         raise NotAlike("a path that is more than a file or a folder of this machine")
-    if not place.exists():
-        raise DataError(Fault(f"Source '{path}'", "does not exist", "Check source.path or source.table."))
+    check_there(path)
     inside = sorted(place.iterdir()) if place.is_dir() else [place]
     files = [file for file in inside if not file.name.startswith(("_", "."))]
     if not files or not all(file.is_file() for file in files) or any("metadata" in file.name for file in inside):
@@ -104,6 +116,23 @@ def _read_orc(files: list[Path], options: Mapping[str, object], most: int | None
     return _joined([one.read().replace_schema_metadata(None) for one in opened])
 
 
+def _read_arrow(files: list[Path], options: Mapping[str, object], most: int | None) -> pa.Table:
+    """Feather and files of Arrow's own, which Spark does not read."""
+    from pyarrow import feather
+
+    if options:
+        raise NotAlike("options of the reader")
+    table = _joined([feather.read_table(file).replace_schema_metadata(None) for file in files])
+    micros = [_micros(field) for field in table.schema]
+    return table.cast(pa.schema(micros), safe=False)
+
+
+def _micros(field: pa.Field) -> pa.Field:
+    """No engine tells nanoseconds apart."""
+    nanos = pa.types.is_timestamp(field.type) and field.type.unit == "ns"
+    return field.with_type(pa.timestamp("us", field.type.tz)) if nanos else field
+
+
 def _joined(parts: list[pa.Table]) -> pa.Table:
     if any(not part.schema.equals(parts[0].schema) for part in parts):
         raise NotAlike("files with different columns")
@@ -120,4 +149,5 @@ _READERS: dict[str, Callable[[list[Path], Mapping[str, object], int | None], pa.
     "orc": _read_orc,
     "csv": read_csv,
     "json": read_json,
+    "arrow": _read_arrow,
 }

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from spark_pufs.core.search.saved_state import State, decode, encode
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.texts import gist
+from spark_pufs.rundir.differences import differences
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.types import Json
-from spark_pufs.values import shown
 
 __all__ = ["CHECKPOINT", "FolderKeeper"]
 
@@ -47,13 +47,13 @@ class FolderKeeper:
         except (ValueError, KeyError, OSError, EOFError, RecursionError, MemoryError, zipfile.BadZipFile) as error:
             fix = f"Delete {CHECKPOINT} to start again."
             raise DataError(Fault(f"Checkpoint in '{self.where}'", f"is damaged ({gist(error)})", fix)) from error
-        differences = _differences(identity, self._identity)
-        if differences and self._overwrite:
+        found = differences(identity, self._identity)
+        if found and self._overwrite:
             return None
-        if differences:
+        if found:
             fix = "Name another output.path, or delete the checkpoint to start again."
-            found = f"belongs to another run: {'; '.join(differences)}"
-            raise ConfigError(Fault(f"Checkpoint in '{self.where}'", found, fix))
+            other = f"belongs to another run: {'; '.join(found)}"
+            raise ConfigError(Fault(f"Checkpoint in '{self.where}'", other, fix))
         return state
 
     def save(self, state: State) -> None:
@@ -74,15 +74,3 @@ def _opened(sealed: bytes) -> bytes:
     if not sealed.startswith(_HEAD) or hashlib.sha256(data).digest() != digest:
         raise ValueError("its checksum is wrong")
     return data
-
-
-def _differences(there: Mapping[str, Json], here: Mapping[str, Json], path: str = "") -> list[str]:
-    """What differs, in words: 'seed is 7 there and 8 here'."""
-    found = []
-    for key in sorted({*there, *here}):
-        a, b = there.get(key), here.get(key)
-        if isinstance(a, Mapping) and isinstance(b, Mapping):
-            found += _differences(a, b, f"{path}{key}.")
-        elif a != b:
-            found.append(f"{path}{key} is {shown(a)} there and {shown(b)} here")
-    return found

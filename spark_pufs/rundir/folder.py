@@ -22,6 +22,7 @@ from spark_pufs.errors import ConfigError, DataError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
+from spark_pufs.rundir.differences import differences
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text
 
@@ -30,7 +31,9 @@ __all__ = ["MANIFEST", "MARK", "RunFolder"]
 MANIFEST = "manifest.json"
 MARK = ".spark-pufs"  # says that the folder is a run directory
 _MARK_TEXT = b"A run directory of spark_pufs: files in it are replaced by the next run.\n"
-_OURS = ("checkpoint.npz", "config.pending.yaml", "parts")  # of runs that were stopped before folders were marked
+_OURS = ("checkpoint.npz", "config.pending.yaml", "parts", ".lock")  # of runs stopped before folders were marked
+_NOBODYS = (".DS_Store", ".directory", ".gitignore", ".gitkeep", ".keep")  # in folders that hold nothing
+_HARMLESS = {*_OURS, *_NOBODYS, *map(partial, (MARK, *_OURS))}
 log = logging.getLogger("spark_pufs")
 
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\\x00-\x1f]{1,200}")
@@ -91,7 +94,7 @@ class RunFolder:
     def check_ours(self) -> None:
         """Refuse a folder that holds anything and is no run directory: its files are the user's."""
         there = self._listed()
-        foreign = sorted(name for name in there if not name.startswith(".") and name not in _OURS)
+        foreign = sorted(there - _HARMLESS)
         if foreign and MARK not in there and not self._has_manifest():
             shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
             found = f"holds {shown}, and is not a run directory"
@@ -132,23 +135,38 @@ class RunFolder:
             raise self._damaged(MANIFEST, "it lists no files")
         return manifest
 
-    def check(self, fingerprint: str, overwrite: bool, tables: Sequence[str] = ()) -> bool:
+    def check(
+        self,
+        fingerprint: str,
+        overwrite: bool,
+        tables: Sequence[str] = (),
+        request: Mapping[str, Json] | None = None,
+    ) -> bool:
         """Whether this very run has finished here already; another run's results are not replaced unasked.
 
         Where a file is no longer the one that the manifest names, or one of the ``tables`` asked for is not there, the
-        run is not done: it can be done again.
+        run is not done: it can be done again. ``request``: what is asked for, to say what differs.
         """
         manifest = None if overwrite else self.finished()
         if manifest is None:
             return False
         if manifest.get("fingerprint") != fingerprint:
             found = "holds the results of another table, request or version"
-            fix = "Set output.overwrite: true, or name another path."
+            fix = f"{self._other(request)}Set `overwrite=True`, or name another path."
             raise ConfigError(Fault(f"Output '{self.path}'", found, fix))
         changed = self.changed(manifest) + [name for name in tables if not self._has_table(name, manifest)]
         if changed:
             log.warning("%s: not as its manifest says (%s); made again", self.path, ", ".join(changed))
         return not changed
+
+    def _other(self, request: Mapping[str, Json] | None) -> str:
+        """What was asked for here and is not asked for now, where that can be told."""
+        with suppress(PufsError):
+            there = (self.read_json("selection.json") or {}).get("request")
+            if request is not None and isinstance(there, dict):
+                found = differences(there, json.loads(json.dumps(request)))
+                return f"What differs: {'; '.join(found[:3])}{'; ...' if len(found) > 3 else ''}. " if found else ""
+        return ""
 
     def changed(self, manifest: Mapping[str, Any]) -> list[str]:
         """Files that are gone or are not those that the manifest names."""
@@ -375,7 +393,7 @@ class RunFolder:
         return self._in_the_way() or unwritten
 
     def _damaged(self, name: str, why: str) -> DataError:
-        fix = "Set output.overwrite: true to replace what is there, or name another path."
+        fix = "Set `overwrite=True` to replace what is there, or name another path."
         return DataError(Fault(f"File '{name}' in '{self.path}'", f"is damaged ({why})", fix))
 
     def _leads_out(self, name: str, why: str) -> ConfigError:

@@ -156,8 +156,8 @@ def test_several_spellings_of_a_value_have_one_state() -> None:
 def test_undeclared_values_are_named_with_their_rows() -> None:
     _, faults = label_states({"1": 3, "2": 30, "7": 7, None: 1}, LabelRule("s"))
     assert [str(fault) for fault in faults] == [
-        "Column 's': expected 0, 1 or null, found '2', '7' in 37 rows. Add the values to label.positive, "
-        'label.negative or label.unlabelled ("*" there means all others).'
+        "Column 's': expected 0, 1 or null, found '2', '7' in 37 rows. Add the values to `positive`, "
+        '`negative` or `unlabelled` ("*" there means all others).'
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 
-from spark_pufs.cli import app
+from spark_pufs.cli import app, run
 from spark_pufs.jobs.compare_job import EXAMPLE as COMPARE_EXAMPLE
 from spark_pufs.jobs.compare_job import CompareConfig
 from spark_pufs.jobs.config import RunConfig, load_settings
@@ -126,3 +126,18 @@ def check_python(words: list[str]) -> None:
 def test_a_broken_command_is_seen(broken: str) -> None:
     with pytest.raises((AssertionError, click.ClickException, ValueError)):
         test_command("here", shlex.split(broken))
+
+
+HEAVY = ("compare", "doctor", "power", "methods")  # that they can be run is held elsewhere
+DIFFERENT = 10  # exit codes of diff from here on say how much
+
+
+def test_the_commands_of_the_readme_work_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From an empty folder, in memory, as they stand."""
+    monkeypatch.chdir(tmp_path)
+    block = next(one for one in blocks(ROOT / "README.md", "bash") if "--save-config" in one.text)
+    ours = [words[1:] for words in lines(block.text) if words[0] == "spark-pufs" and words[1] not in HEAVY]
+    assert [words[0] for words in ours[:4]] == ["demo", "select", "select", "select"]
+    for words in ours:
+        code = run(words)
+        assert code == 0 or (words[0] == "diff" and code >= DIFFERENT), words

@@ -114,7 +114,7 @@ def test_a_damaged_manifest_is_named_and_results_stay_until_they_may_go(tmp_path
         with pytest.raises(PufsError) as caught:
             small().write(tmp_path)
         assert str(caught.value).startswith(f"File 'manifest.json' in '{tmp_path}': is damaged (")
-        assert str(caught.value).endswith("Set output.overwrite: true to replace what is there, or name another path.")
+        assert str(caught.value).endswith("Set `overwrite=True` to replace what is there, or name another path.")
         assert caught.value.exit_code == 3
         assert contents(tmp_path) == before
     small().write(tmp_path, overwrite=True)

@@ -36,6 +36,12 @@ for name, options in json.loads(sys.argv[2]).items():
     answers[name] = {"features": [[f.name, f.score] for f in selection.features], "f": selection.details.get("f")}
 answers["likely"] = sorted(r["row"] for r in spark_pufs.likely_positives(selection, table).collect())
 assert dict(spark.conf.getAll) == before
+spark.conf.set("fs.viewfs.mounttable.elsewhere.link./t", "file://" + sys.argv[3])
+for place in (sys.argv[3], "viewfs://elsewhere/t"):
+    try:
+        spark_pufs.select(spark.read.parquet(place).where("x >= 0"), label="label", method="mim", k=1)
+    except spark_pufs.DataError as error:
+        answers[place] = str(error)
 print("ANSWERS " + json.dumps(answers))
 spark.stop()
 """
@@ -51,10 +57,13 @@ def test_same_answers_as_in_process(tmp_path: Path) -> None:
     data = make_artificial(CONDITIONS[0], seed=3, negatives=400, positives=100)
     table = pd.DataFrame(data.X, columns=data.names).assign(label=data.s.astype(int), row=range(500))
     table.to_parquet(tmp_path / "table.parquet")
+    (tmp_path / "lacking").mkdir()
+    for name, columns in (("a", ["x", "label"]), ("b", ["x"])):
+        pd.DataFrame({column: [0, 1] for column in columns}).to_parquet(tmp_path / "lacking" / f"{name}.parquet")
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     environment["SPARK_TESTING"] = "1"  # any free port: others may run a server too
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "table.parquet"), json.dumps(CALLS)],
+        [sys.executable, "-c", SCRIPT, str(tmp_path / "table.parquet"), json.dumps(CALLS), str(tmp_path / "lacking")],
         capture_output=True,
         text=True,
         env=environment,
@@ -68,4 +77,6 @@ def test_same_answers_as_in_process(tmp_path: Path) -> None:
         local = spark_pufs.select(table, label="label", keep=["row"], **options)
         assert found[name]["features"] == [[f.name, f.score] for f in local.features], name
         assert found[name]["f"] == local.details.get("f"), name
+    for place in (str(tmp_path / "lacking"), "viewfs://elsewhere/t"):
+        assert found[place].startswith("Column 'label': is not in 1 of 2 files, 'b.parquet' for one."), place
     assert found["likely"] == sorted(spark_pufs.likely_positives(local, table)["row"])

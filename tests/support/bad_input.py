@@ -30,8 +30,8 @@ def config(**sections: Any) -> Callable[[], Any]:
     return lambda: parse({**CONFIG, **sections}).request()
 
 
-DECLARE = 'Add the values to label.positive, label.negative or label.unlabelled ("*" there means all others).'
-NEGATIVES = "Name their values in label.negative, or use a method for positives alone such as semi-jmi."
+DECLARE = 'Add the values to `positive`, `negative` or `unlabelled` ("*" there means all others).'
+NEGATIVES = "Name their values in `negative`, or use a method for positives alone such as semi-jmi."
 SEE = "See conf/select_features.yaml."
 
 CASES: list[tuple[str, int, Callable[[], Any], str]] = [
@@ -51,7 +51,7 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         "no row labelled",
         3,
         select(table(label=0)),
-        "Column 'label': no row is labelled positive (1); found '0'. Name the value in label.positive.",
+        "Column 'label': no row is labelled positive (1); found '0'. Name the value in `positive`.",
     ),
     (
         "all rows labelled",
@@ -150,7 +150,12 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         f"  - Column 'label': expected 0, 1 or null, found '5' in 200 rows. {DECLARE}\n"
         "  - Option 'must': 'qq' is not a feature. Known: a.",
     ),
-    ("not a table", 3, select([1, 2]), "Table: expected a pandas or Spark DataFrame, got list. Convert it first."),
+    (
+        "not a table",
+        3,
+        select([1, 2]),
+        "Table: expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got list. Convert it first.",
+    ),
     (
         "method mistyped",
         2,
@@ -268,7 +273,7 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
     (
         "override without a section",
         2,
-        lambda: with_overrides(CONFIG, ["k"]),
+        lambda: with_overrides(CONFIG, ["k=10"]),
         "Override 'k': expected section.key=value. For example select.k=10.",
     ),
     (

@@ -106,6 +106,11 @@ class ColumnProfiles:
             np.full((columns, SKETCH), _NONE),
         )
 
+    def of(self, columns: list[int]) -> ColumnProfiles:
+        """Those of some columns."""
+        arrays = (self.nans[columns], self.infinite[columns], self.whole[columns])
+        return ColumnProfiles(*arrays, self.lowest.of(columns), self.highest.of(columns), self.sketch[columns])
+
     def merge(self, other: ColumnProfiles) -> ColumnProfiles:
         return ColumnProfiles(
             self.nans + other.nans,

@@ -21,7 +21,7 @@ from spark_pufs.core.counting.column_profile import ColumnProfiles, Extremes, di
 from spark_pufs.core.counting.hashing import column_sums, mix, one_form, text_hashes
 from spark_pufs.types import RawBatch, Text
 
-__all__ = ["Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
+__all__ = ["Content", "ContentKernel", "Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
 
 MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
 SAMPLE_ROWS, LEAST_ROWS, SAMPLE_CELLS = 8192, 1024, 1 << 20  # rows of the sample: fewer of a wide table
@@ -108,6 +108,20 @@ class ProfileState:
     text_checksums: NDArray[np.uint64]
     sample: SmallestRows
 
+    def of(self, columns: list[int], text: list[int]) -> ProfileState:
+        """The state with some of the numeric and of the text columns alone; its ``hash`` is that of whole rows."""
+        sample = replace(self.sample, rows=self.sample.rows[:, columns], texts=self.sample.texts[:, text])
+        return replace(
+            self,
+            nulls=self.nulls[columns],
+            columns=self.columns.of(columns),
+            checksums=self.checksums[:, columns],
+            text_checksums=self.text_checksums[:, text],
+            text_nulls=self.text_nulls[text],
+            text_counts=tuple(self.text_counts[i] for i in text),
+            sample=sample,
+        )
+
     def merge(self, other: ProfileState) -> ProfileState:
         sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
         return ProfileState(
@@ -171,11 +185,37 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class Content:
+    """What rows hold, in any order: the sum of their hashes, and how many there are."""
+
+    hash: NDArray[np.uint64]
+    rows: int
+
+    def merge(self, other: Content) -> Content:
+        return Content(self.hash + other.hash, self.rows + other.rows)
+
+    def __str__(self) -> str:
+        return f"{int(self.hash[0]):016x}-{self.rows}"
+
+
+class ContentKernel:
+    """The fingerprint of a profile without the rest of it."""
+
+    def start(self) -> Content:
+        return Content(np.zeros(1, np.uint64), 0)
+
+    def add(self, state: Content, batch: RawBatch) -> Content:
+        rows = _row_hashes(mix(one_form(batch.numeric).view(np.uint64)).T, _words(batch))
+        return state.merge(Content(np.array([rows.sum(dtype=np.uint64)], np.uint64), batch.rows))
+
+
+@dataclass(frozen=True)
 class ProfileKernel:
-    """Counts, extremes and bottom-k hash sketches of ``numeric`` and ``text`` columns."""
+    """Counts, extremes and bottom-k hash sketches of ``numeric`` and ``text`` columns; ``sampled``: and some rows."""
 
     numeric: int
     text: int
+    sampled: bool = True
 
     @property
     def sample_rows(self) -> int:
@@ -194,14 +234,14 @@ class ProfileKernel:
             hash=np.zeros(1, np.uint64),
             checksums=np.zeros((2, n), np.uint64),
             text_checksums=np.zeros((2, self.text), np.uint64),
-            sample=SmallestRows.none(n, self.text, self.sample_rows),
+            sample=self._no_rows(),
         )
 
     def add(self, state: ProfileState, batch: RawBatch) -> ProfileState:
         if not batch.rows:
             return state
         hashes = state.columns.take(batch.numeric)
-        words = [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
+        words = _words(batch)
         rows = _row_hashes(hashes, words)
         texts = np.array([codes_of[codes] for codes_of, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
         return ProfileState(
@@ -215,8 +255,11 @@ class ProfileKernel:
             hash=state.hash + rows.sum(dtype=np.uint64),
             checksums=state.checksums + _checksums(rows, hashes),
             text_checksums=state.text_checksums + _checksums(rows, texts),
-            sample=state.sample.take(rows, batch.numeric, texts.T),
+            sample=state.sample.take(rows, batch.numeric, texts.T) if self.sampled else state.sample,
         )
+
+    def _no_rows(self) -> SmallestRows:
+        return SmallestRows.none(self.numeric, self.text, self.sample_rows)
 
     def read(self, state: ProfileState) -> Profile:
         """The state as plain facts."""
@@ -237,13 +280,17 @@ class ProfileKernel:
             distinct=distinct_values(columns.sketch),
             text_nulls=state.text_nulls,
             text_counts=list(state.text_counts),
-            fingerprint=f"{int(state.hash[0]):016x}-{state.rows}",
+            fingerprint=str(Content(state.hash, state.rows)),
             checksums=state.checksums,
             text_checksums=state.text_checksums,
             sample=sample.rows,
             text_sample=sample.texts,
             sample_weight=sample.weight(state.rows),
         )
+
+
+def _words(batch: RawBatch) -> list[Words]:
+    return [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
 
 
 def _row_hashes(hashes: NDArray[np.uint64], words: list[Words]) -> NDArray[np.uint64]:

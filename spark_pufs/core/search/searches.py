@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spark_pufs.core.search.compact_ga import PaperSearch
-from spark_pufs.core.search.contrast_search import ContrastSearch, ContrastSettings
+from spark_pufs.core.search.main_effects import ContrastSearch, ContrastSettings
 from spark_pufs.core.search.mask_draws import MaskDraws
 from spark_pufs.core.search.mask_regression import Effects
 from spark_pufs.core.search.saved_state import State

@@ -70,7 +70,7 @@ def taught(
     """All folds one after the other: the teaching of codes (D, n), and the models of each fold."""
     scores = np.zeros((len(MEMBERS), codes.shape[1]))
     models = []
-    fold = folds.lesson_fold(codes, labelled)
+    fold = folds.training_fold(codes, labelled)
     for number in range(folds.count):
         test = fold == number
         scores[:, test], own = left_out(codes, labelled, test, encoding, trees, seed + number)

@@ -1,4 +1,4 @@
-"""Folds by the content of a row: any row has one, equal rows share one, rows of a lesson are distributed evenly."""
+"""Folds by the content of a row: equal rows share one, and a training sample is distributed evenly."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ DIFFERENT = 4  # different rows to a fold, below which equal ones are not kept t
 class HashedFolds:
     """Fold borders on the axis of row hashes, each (folds - 1,), of labelled rows and of the others.
 
-    Rows outside the lesson fall between the same borders, so that a model fitted without a fold has seen none of the
-    rows that it is to judge, nor their equals.
+    Rows outside the training sample fall between the same borders, so that a model fitted without a fold has
+    seen none of the rows that it is to judge, nor their equals.
     """
 
     labelled_cuts: Hashes
@@ -51,7 +51,7 @@ class HashedFolds:
             found[rows] = np.searchsorted(cuts, hashes[rows], side="right")
         return found
 
-    def lesson_fold(self, codes: Codes, labelled: Bools) -> NDArray[np.uint8]:
+    def training_fold(self, codes: Codes, labelled: Bools) -> NDArray[np.uint8]:
         """The fold (n,) of the rows that the borders were made from.
 
         Where so few rows differ that a fold would be another table, equal rows are distributed one by one.

@@ -20,9 +20,9 @@ __all__ = ["TaughtTeacher"]
 class TaughtTeacher:
     """The models of every fold, and how their scores become a posterior.
 
-    ``ladders`` (M, n): the sorted out-of-fold scores of each member on the lesson, ``ladder`` (n,) those of their
-    weighted sum; a row's place on them is what it is compared by. ``offset``: brings the mean of soft labels to the
-    share of hidden positives.
+    ``ladders`` (M, n): the sorted out-of-fold scores of each member on the training sample, ``ladder`` (n,) those of
+    their weighted sum; a row's place on them is what it is compared by. ``offset``: brings the mean of soft labels to
+    the share of hidden positives.
     """
 
     layout: Layout
@@ -38,7 +38,7 @@ class TaughtTeacher:
         cls, teaching: Teaching, label: NDArray[np.uint8], layout: Layout, folds: HashedFolds,
         models: tuple[FoldModels | None, ...], hidden: float,
     ) -> TaughtTeacher:  # fmt: skip
-        """From the teaching of a lesson with ``label`` (n,) states."""
+        """From the teaching on a training sample with ``label`` (n,) states."""
         ladders = np.sort(teaching.scores, axis=1)
         ranks = np.vstack([placed(own, ladder) for own, ladder in zip(teaching.scores, ladders, strict=True)])
         offset = soft_offset(teaching.target[label == UNLABELLED], hidden)

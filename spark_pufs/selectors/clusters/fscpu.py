@@ -7,35 +7,26 @@ come back, and after each generation the state is kept. The chosen mask's mixtur
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.clusters.cluster_check import ClusterCheck, cluster_check
-from spark_pufs.core.clusters.cluster_model import ClusterModel, VerdictKernel
 from spark_pufs.core.clusters.count_noise import Rows
 from spark_pufs.core.clusters.mixture import (
     COVARIANCES,
     DENSE,
     SCALES,
     STARTS,
-    Judge,
     MixtureSettings,
     concentration,
-    fit_mask,
-    likelihood,
-    make_sample,
 )
-from spark_pufs.core.clusters.objective import positive_clusters, recall_precision
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.chance import MEASURES
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.mask_regression import normal_scores
-from spark_pufs.core.search.saved_state import State, state_array, whole_number
 from spark_pufs.core.search.searches import (
     SEARCHES,
     ContrastSearch,
@@ -43,24 +34,28 @@ from spark_pufs.core.search.searches import (
     PaperSearch,
     ScoreLog,
     Search,
-    combined,
-    jmi_of_masks,
 )
-from spark_pufs.errors import ConfigError, DataError, Fault, Stopped
+from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.findings import Findings
-from spark_pufs.findings.parts import AssumptionCheck, Cluster, Clustering, SearchTrace
-from spark_pufs.masking.texts import gist
+from spark_pufs.findings.parts import AssumptionCheck, Clustering, SearchTrace
 from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.clusters.cluster_counts import check_counts, clustering_of, count_clusters
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, some_column_tells, widened
+from spark_pufs.selectors.clusters.search_state import (
+    Objective,
+    check_before,
+    checkpoint_state,
+    finding_before,
+    restore,
+)
+from spark_pufs.selectors.mask_budget import mask_budget
 from spark_pufs.selectors.options import Options, chance_correction, one_of, whole
-from spark_pufs.selectors.sampling import Cleaning, draw_sample, rows_in
-from spark_pufs.table.numbers import text_numbers
+from spark_pufs.selectors.sampling import draw_sample, rows_in
 
-__all__ = ["METHODS", "FscpuOptions", "check_counts", "count_clusters", "mask_budget", "mixture_settings"]
+__all__ = ["METHODS", "FscpuOptions", "mixture_settings"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-UPPER = 20  # the assumption is checked before the search on the 95 % quantile of its first masks, drawn blindly
 
 
 @dataclass(frozen=True)
@@ -78,34 +73,6 @@ class FscpuOptions(Options):
     sample_mb: int = whole(16, 1)
     screen: int = whole(512, 16)
     correction: str = chance_correction()
-
-
-@dataclass
-class Objective:
-    """f of masks, or f and their joint mutual information weighed against each other (paper eqs 5 and 13)."""
-
-    labelled: float
-    cmi: Floats | None
-    log: ScoreLog
-    rows: Rows  # that the next generation is scored on
-    first: list[Cluster] | None = None  # clusters of a good mask of the first generation, before any choice
-    check_before: ClusterCheck | None = None  # of these
-
-    def value(self, masks: Mask, labelled: Floats, rows: Floats) -> Floats:
-        f = recall_precision(labelled, rows, self.labelled)
-        if self.first is None:
-            self.first = _clusters_of_upper(f, labelled, rows)
-        if self.cmi is None:
-            return f
-        score, self.log = combined(f, jmi_of_masks(masks, self.cmi), self.log)
-        return score
-
-
-def _clusters_of_upper(f: Floats, labelled: Floats, rows: Floats) -> list[Cluster]:
-    """Whole counts of the mask that one in ``UPPER`` is better than."""
-    place = int(np.argsort(f, kind="stable")[-max(len(f) // UPPER, 1)])
-    known = np.rint(labelled[place]).astype(int)
-    return [Cluster(int(c), int(a)) for a, c in zip(known, np.maximum(np.rint(rows[place]), known), strict=True)]
 
 
 def _run(task: Task, with_information: bool) -> Outcome:
@@ -134,14 +101,13 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     known, few = int(rows.labelled.sum()), isinstance(search, ContrastSearch) and settings.covariance not in DENSE
     start = Rows.first(known, len(rows.weight) - known, few)
     objective = Objective(float(task.table.plan.labels.positive), weighed, ScoreLog.empty(), start)
-    _restore(task, search, objective)
+    restore(task, search, objective, options.clusters)
     _generations(task, search, objective, rows, settings)
     mask = search.selection(normal_scores(alone))
     clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
     check = check_counts(clusters, task.request.seed, selected=True, tried=STARTS + search.tried)
-    # Nothing is searched where every feature fits.
-    before = _before(task, objective)
-    clustering = _clustering(clusters, model, len(rows.weight))
+    before = finding_before(task, objective)
+    clustering = clustering_of(clusters, model, len(rows.weight))
     return _outcome(task, search, mask, clustering, AssumptionCheck.of(check), before)
 
 
@@ -157,9 +123,9 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
             counts = scorer.score(search.draws, search.evaluation_seed, used.used)
             search.tell(objective.value(masks, *counts))
             objective.rows = used.after(masks, *counts)
-            task.keeper.save(_state(search, objective))
+            task.keeper.save(checkpoint_state(search, objective))
             if search.generation == 1:
-                objective.check_before = _check_before(task, objective.first or [])
+                objective.check_before = check_before(task, objective.first or [])
                 task.note(f"before the search, {objective.check_before}")
             task.note(_progress(task, search, (time.perf_counter() - began) / (search.generation - first)))
     except KeyboardInterrupt as stop:
@@ -172,22 +138,11 @@ def _in_vain(task: Task, search: Search, objective: Objective) -> bool:
     """Ends a search that is not expected to settle, of rows that clusters did not gather before it either."""
     if not isinstance(search, ContrastSearch) or not search.hopeless:
         return False
-    before = _before(task, objective)
+    before = finding_before(task, objective)
     if before is None or before.verdict == "holds":
         return False
     search.give_up("no effects beyond noise, and no clusters that gather labelled rows")
     return True
-
-
-def _before(task: Task, objective: Objective) -> AssumptionCheck | None:
-    if not objective.first:
-        return None
-    return AssumptionCheck.of(objective.check_before or _check_before(task, objective.first))
-
-
-def _check_before(task: Task, clusters: Sequence[Cluster]) -> ClusterCheck:
-    """Before any choice: do clusters on some columns, drawn blindly, concentrate the labelled rows?"""
-    return check_counts(clusters, task.request.seed, selected=True, tried=UPPER)
 
 
 def _progress(task: Task, search: Search, seconds: float) -> str:
@@ -209,56 +164,6 @@ def _stopped(task: Task, search: Search) -> Fault:
     return Fault("Search", f"stopped by the user; {best}", fix)
 
 
-def _state(search: Search, objective: Objective) -> State:
-    log = objective.log
-    own = {"log_count": log.count, "log_mean": log.mean, "log_scatter": log.scatter, "rows": objective.rows.used}
-    first = [{"labelled": one.labelled, "rows": one.rows} for one in objective.first or ()]
-    return {**{f"search.{name}": value for name, value in search.state_dict().items()}, **own, "first": first}
-
-
-def _restore(task: Task, search: Search, objective: Objective) -> None:
-    state = task.keeper.load()
-    if state is None:
-        return
-    try:
-        search.restore({name.removeprefix("search."): v for name, v in state.items() if name.startswith("search.")})
-        objective.log = _kept_log(state, search.generation, objective.cmi is not None)
-        objective.rows = _kept_rows(state, objective.rows)
-        objective.first = _kept_clusters(state, task.options_as(FscpuOptions).clusters)
-    except (ValueError, KeyError, TypeError, OverflowError) as error:
-        found = f"is not one of this search ({gist(error)})"
-        raise DataError(Fault(f"Checkpoint in '{task.keeper.where}'", found, "Delete it to start again.")) from error
-    task.note(f"going on after generation {search.generation}")
-
-
-def _kept_log(state: State, generations: int, with_information: bool) -> ScoreLog:
-    """The log of scores; every generation adds to it where information is weighed in, and none otherwise."""
-    count = whole_number(state, "log_count")
-    mean, scatter = (state_array(state, name, np.float64, (2,)) for name in ("log_mean", "log_scatter"))
-    if (scatter < 0).any() or (count > 0) != (with_information and generations > 0):
-        raise ValueError(f"a log of {count} scores after {generations} generations")
-    return ScoreLog(count, mean, scatter)
-
-
-def _kept_rows(state: State, first: Rows) -> Rows:
-    """The rows that the next generation is scored on; they only ever grow."""
-    used = whole_number(state, "rows")
-    if not first.used <= used <= first.labelled + first.others:
-        raise ValueError(f"scores on {used} rows")
-    return replace(first, used=used)
-
-
-def _kept_clusters(state: State, components: int) -> list[Cluster]:
-    """The clusters of a good mask of the first generation."""
-    first = state["first"]
-    if not isinstance(first, list) or len(first) != components:
-        raise ValueError(f"'first' is not a list of {components} clusters")
-    found = [Cluster(whole_number(one, "rows"), whole_number(one, "labelled")) for one in first]
-    if any(cluster.labelled > cluster.rows for cluster in found):
-        raise ValueError("more labelled rows than rows in a cluster")
-    return found
-
-
 def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
     options = task.options_as(FscpuOptions)
     if options.search == "paper":
@@ -270,20 +175,6 @@ def _search(task: Task, budget: Budget, start: Floats | None) -> Search:
 def mixture_settings(options: FscpuOptions) -> MixtureSettings:
     """How masks are clustered."""
     return MixtureSettings(options.clusters, options.covariance, scale=options.scale)
-
-
-def mask_budget(task: Task) -> Budget:
-    """What a mask may cost: k features or a budget; half of the features if neither is given."""
-    limits, request = task.limits, task.request
-    if request.k is not None and request.budget is not None:
-        fault = Fault("Options 'k' and 'budget'", "a search takes one of them, got both", "Leave one out.")
-        raise ConfigError(fault)
-    must = np.zeros(len(limits.costs), np.bool_)
-    must[list(limits.must)] = True
-    if request.budget is not None:
-        return Budget.of(limits.costs, request.budget, must, limits.never)
-    k = limits.k if request.k is not None else -(-int((~limits.never).sum()) // 2)
-    return Budget.of(np.ones(len(must)), max(k, len(limits.must)), must, limits.never)
 
 
 def _cmi(task: Task) -> Floats:
@@ -307,48 +198,6 @@ def _start(cmi: Floats) -> Floats:
     """A starting theta from joint mutual information: ranks from 0.1 to 0.9."""
     rank = np.argsort(np.argsort(cmi.sum(axis=1), kind="stable"), kind="stable")
     return 0.1 + 0.8 * rank / max(len(rank) - 1, 1)
-
-
-def check_counts(clusters: Sequence[Cluster], seed: int, selected: bool = False, tried: int = 1) -> ClusterCheck:
-    """Does clustering concentrate the labelled rows more than chance? ``tried``: clusterings it was the best of."""
-    labelled, rows = (np.array(counts) for counts in zip(*((one.labelled, one.rows) for one in clusters), strict=True))
-    return cluster_check(labelled, rows, np.random.default_rng([seed, 2]), selected=selected, tried=tried)
-
-
-def count_clusters(
-    task: Task,
-    mask: Mask,
-    rows: RowSample,
-    cleaning: Cleaning,
-    settings: MixtureSettings,
-    judge: Judge = likelihood,
-) -> tuple[tuple[Cluster, ...], ClusterModel]:
-    """Cluster the sample on the chosen columns once more, with care, and count every row of the table.
-
-    Of several fits ``judge`` chooses: the likeliest, blind to labels, or the one that gathers them best.
-    """
-    chosen = np.flatnonzero(mask)
-    sample = make_sample(rows.X[:, chosen], rows.labelled, rows.weight, scale=settings.scale)
-    mixture = fit_mask(sample, np.ones(len(chosen), np.bool_), settings, [task.request.seed, len(mask)], judge)
-    names = tuple(task.table.names[i] for i in chosen)
-    text = {name: own for name, own in text_numbers(task.table, task.counter).items() if name in names}
-    model = ClusterModel(names, *cleaning.of(chosen), mixture, np.zeros(settings.components, np.bool_), text)
-    plan = task.table.plan
-    # A source of the chosen columns alone: of a wide table the others need not be read.
-    source = task.engine.source(model.numeric, tuple(text), plan.schema.label)
-    counts = source.scan(VerdictKernel(model, plan.states), "verdict").counts
-    positive = positive_clusters(counts[1:], counts[:1])[0]
-    clusters = tuple(
-        Cluster(int(size), int(labelled), bool(flag))
-        for size, labelled, flag in zip(counts[0], counts[1], positive, strict=True)
-    )
-    return clusters, replace(model, positive=positive)
-
-
-def _clustering(clusters: tuple[Cluster, ...], model: ClusterModel, sample_rows: int) -> Clustering:
-    labelled, rows = ([getattr(one, name) for one in clusters] for name in ("labelled", "rows"))
-    f = float(recall_precision([labelled], [rows], sum(labelled))[0])
-    return Clustering(clusters, f, f * sum(rows) / max(sum(labelled), 1), sample_rows, model=model)
 
 
 def _outcome(

@@ -51,7 +51,7 @@ def needs_negatives(task: Task, method: str) -> None:
             Fault(
                 f"Column '{task.request.label.column}'",
                 f"method '{method}' needs rows labelled negative, found none",
-                "Name their values in label.negative, or use a method for positives alone such as semi-jmi.",
+                "Name their values in `negative`, or use a method for positives alone such as semi-jmi.",
             )
         )
 

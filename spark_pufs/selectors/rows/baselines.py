@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.correlation import mrmr_ufs, rrpc
 from spark_pufs.core.baselines.embedding import jelsr, ndfs
-from spark_pufs.core.baselines.es_mcrfs import es_mcrfs
-from spark_pufs.core.baselines.fw_semifs import fw_semifs
 from spark_pufs.core.baselines.jsfs import jsfs
 from spark_pufs.core.baselines.laplacian_scores import cls, sselect
 from spark_pufs.core.baselines.rfs import rfs
 from spark_pufs.core.baselines.scored import Scored, canonical_order, settled, tied
 from spark_pufs.core.baselines.trace_ratio import semifs
+from spark_pufs.core.baselines.wrappers.es_mcrfs import es_mcrfs
+from spark_pufs.core.baselines.wrappers.fw_semifs import fw_semifs
 from spark_pufs.core.counting.row_sample import LabelledRows
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Limits, Method, Outcome, Task

@@ -20,7 +20,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import SearchTrace
 from spark_pufs.selectors.base import Method, Outcome, Task
-from spark_pufs.selectors.clusters.fscpu import mask_budget
+from spark_pufs.selectors.mask_budget import mask_budget
 from spark_pufs.selectors.options import Options, one_of, whole
 from spark_pufs.selectors.sampling import Rows, draw_rows
 

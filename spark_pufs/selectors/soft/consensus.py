@@ -41,7 +41,7 @@ from spark_pufs.selectors.soft.held_out import (
     held_out,
     without_fold,
 )
-from spark_pufs.selectors.soft.lesson import LessonRows, draw_lesson, fold_count
+from spark_pufs.selectors.soft.training_sample import TrainingRows, draw_training_sample, fold_count
 
 __all__ = ["METHODS"]
 
@@ -82,24 +82,24 @@ class BagViews:
 
 def _consensus(task: Task) -> Outcome:
     options = task.options_as(ConsensusOptions)
-    lesson = draw_lesson(task, options.rows)
-    folds = fold_count(options.folds, int(lesson.positive.sum()))
+    training = draw_training_sample(task, options.rows)
+    folds = fold_count(options.folds, int(training.positive.sum()))
     k, seed = min(task.limits.k, MOST_TRACED), task.request.seed % 2**31
     units = [Bag(bag, folds, options.trees, float(options.share), k, seed) for bag in range(options.bags)]
-    task.note(f"{len(units)} bags of {lesson.note}")
-    found = task.engine.each(bag_views, lesson.rows(), units, BagViews)
-    ranks = lesson.by_feature(np.stack([one.rank for one in found]))
-    strength = lesson.by_feature(np.stack([one.strength for one in found]))
+    task.note(f"{len(units)} bags of {training.note}")
+    found = task.engine.each(bag_views, training.rows(), units, BagViews)
+    ranks = training.by_feature(np.stack([one.rank for one in found]))
+    strength = training.by_feature(np.stack([one.strength for one in found]))
     scores = ranks.mean(axis=0)
     chosen = by_score(scores, task.limits)
     errors = _bag_error(ranks, options.share)
-    teaching = teaching_of(_mean_scores(found, lesson.codes.shape[1]), lesson.positive)
+    teaching = teaching_of(_mean_scores(found, training.codes.shape[1]), training.positive)
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
     task.note("judging the choice on held-out rows")
     ranker = partial(rank_by_bags, float(options.share))
-    verdict = held_out(task, lesson, teaching, len(chosen), ranker) if options.judge else None
+    verdict = held_out(task, training, teaching, len(chosen), ranker) if options.judge else None
     judgement = Judgement(teaching, verdict, len(chosen), len(scores))
     strength = strength * judgement.better  # nothing of noise is relevant
     agreement = stability_summary(stability(masks), task.table.names)
@@ -113,8 +113,8 @@ def _consensus(task: Task) -> Outcome:
         findings=Findings(
             verdict=judgement.verdict,
             held_out=judgement.rounded(),
-            sample=lesson.note,
-            teacher=teacher_summary(teaching, lesson),
+            sample=training.note,
+            teacher=teacher_summary(teaching, training),
             stability=agreement,
         ),
         relevance=in_units_of_best(strength.mean(axis=0), scores),
@@ -140,7 +140,7 @@ def _mean_scores(found: list[BagViews], rows: int) -> Floats:
     return total / np.maximum(seen, 1)
 
 
-def bag_views(shared: LessonRows, unit: Bag) -> BagViews:
+def bag_views(shared: TrainingRows, unit: Bag) -> BagViews:
     """What all views say of one bag."""
     rows = _bag(shared.label, unit.share, np.random.default_rng([unit.seed, 23, unit.bag]))
     codes, positive = np.ascontiguousarray(shared.codes[:, rows]), shared.positive[rows]

@@ -20,7 +20,14 @@ from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.options import Options, flag, whole
 from spark_pufs.selectors.soft.held_out import Judgement, held_out
-from spark_pufs.selectors.soft.lesson import Lesson, LessonRows, draw_lesson, fold_count, shares, teach
+from spark_pufs.selectors.soft.training_sample import (
+    TrainingRows,
+    TrainingSample,
+    draw_training_sample,
+    fold_count,
+    shares,
+    teach,
+)
 
 __all__ = ["METHODS", "DistilOptions", "in_units_of_best", "teacher_summary"]
 
@@ -40,18 +47,18 @@ class DistilOptions(Options):
 def _distil(task: Task) -> Outcome:
     options = task.options_as(DistilOptions)
     task.note("teaching: four models learn the label, out of fold")
-    lesson = draw_lesson(task, options.rows)
-    folds = fold_count(options.folds, int(lesson.positive.sum()))
-    teaching = teach(task, lesson, folds, options.trees)
+    training = draw_training_sample(task, options.rows)
+    folds = fold_count(options.folds, int(training.positive.sum()))
+    teaching = teach(task, training, folds, options.trees)
     task.note("three views rank the columns")
-    report = _students(task, lesson, teaching)
-    places = lesson.by_feature(ranks(report.scores))
+    report = _students(task, training, teaching)
+    places = training.by_feature(ranks(report.scores))
     scores = places.mean(axis=0)
     chosen = by_score(scores, task.limits)
     task.note("judging the choice on held-out rows")
-    found = held_out(task, lesson, teaching, len(chosen)) if options.judge else None
+    found = held_out(task, training, teaching, len(chosen)) if options.judge else None
     judgement = Judgement(teaching, found, len(chosen), len(scores))
-    strength = lesson.by_feature(report.strength) * judgement.better  # nothing of noise is relevant
+    strength = training.by_feature(report.strength) * judgement.better  # nothing of noise is relevant
     return Outcome(
         chosen,
         scores,
@@ -59,9 +66,9 @@ def _distil(task: Task) -> Outcome:
         warnings=judgement.warnings,
         findings=Findings(
             verdict=judgement.verdict,
-            sample=lesson.note,
+            sample=training.note,
             held_out=judgement.rounded(),
-            teacher=teacher_summary(teaching, lesson),
+            teacher=teacher_summary(teaching, training),
         ),
         notes={i: shares(CORE_VIEWS, own) for i, own in enumerate(places.T)},
         relevance=in_units_of_best(strength.mean(axis=0), scores),
@@ -75,16 +82,16 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
     return np.clip(strength / first, 0.0, 1.0) if first > 0 else np.zeros_like(strength)
 
 
-def _students(task: Task, lesson: Lesson, teaching: Teaching) -> Report:
+def _students(task: Task, training: TrainingSample, teaching: Teaching) -> Report:
     unit = Asked(min(task.limits.k, MOST_TRACED), task.request.seed % 2**31)
-    return task.engine.each(learn, TaughtRows(lesson.rows(), teaching.scores), [unit], Report)[0]
+    return task.engine.each(learn, TaughtRows(training.rows(), teaching.scores), [unit], Report)[0]
 
 
 @dataclass(frozen=True)
 class TaughtRows:
     """Rows, and what the members of their teacher say (3, n) of them."""
 
-    lesson: LessonRows
+    training: TrainingRows
     scores: Floats
 
 
@@ -98,19 +105,19 @@ class Asked:
 
 def learn(shared: TaughtRows, unit: Asked) -> Report:
     """What the views find with one teacher."""
-    lesson, positive = shared.lesson, shared.lesson.positive
+    training, positive = shared.training, shared.training.positive
     teaching = teaching_of(shared.scores, positive)
-    soft = soft_labels(teaching.target, positive, lesson.negative, lesson.hidden)
-    return core_report(lesson.codes, positive, teaching.target, soft, lesson.encoding, unit.k, unit.seed)
+    soft = soft_labels(teaching.target, positive, training.negative, training.hidden)
+    return core_report(training.codes, positive, teaching.target, soft, training.encoding, unit.k, unit.seed)
 
 
-def teacher_summary(teaching: Teaching, lesson: Lesson) -> TeacherSummary:
+def teacher_summary(teaching: Teaching, training: TrainingSample) -> TeacherSummary:
     """How good the teacher is and what it is made of, for the report."""
     members = tuple(
         TeacherMember(name, round(float(auc), 6), round(float(weight), 6))
         for name, auc, weight in zip(MEMBERS, teaching.aucs, teaching.weights, strict=True)
     )
-    return TeacherSummary(round(teaching.auc, 6), round(teaching.error, 6), teaching.knows, members, lesson.prior)
+    return TeacherSummary(round(teaching.auc, 6), round(teaching.error, 6), teaching.knows, members, training.prior)
 
 
 METHODS = (

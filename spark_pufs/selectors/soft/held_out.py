@@ -15,7 +15,7 @@ from spark_pufs.core.soft.held_out import HeldOut, column_scores, judged, rank_c
 from spark_pufs.core.soft.teacher import Bools, normal_ranks, weighed
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.soft.lesson import Lesson, LessonRows
+from spark_pufs.selectors.soft.training_sample import TrainingRows, TrainingSample
 from spark_pufs.types import LABELLED_NEGATIVE, UNLABELLED
 
 __all__ = [
@@ -39,9 +39,9 @@ MUCH = 0.02  # AUC, by the teacher's soft labels: a loss against all columns tha
 
 @dataclass(frozen=True)
 class JudgedRows:
-    """A lesson, and the ``rows`` of it that take part."""
+    """A training sample, and the ``rows`` of it that take part."""
 
-    lesson: LessonRows
+    training: TrainingRows
     rows: NDArray[np.intp]
 
 
@@ -75,7 +75,7 @@ Ranker = Callable[[JudgedRows, HeldFold], ColumnRanks]
 
 
 def held_out(
-    task: Task, lesson: Lesson, teaching: Teaching, chosen: int, ranker: Ranker | None = None
+    task: Task, training: TrainingSample, teaching: Teaching, chosen: int, ranker: Ranker | None = None
 ) -> HeldOut | None:
     """A method's way with so many features on rows it did not see; None where too few rows are labelled.
 
@@ -83,48 +83,48 @@ def held_out(
     chosen then, and from all columns, score its rows. ``ranker`` gives the ``rank`` (D,) of the columns without a fold
     as the method would; that of ``distil`` where none is named.
     """
-    if int(lesson.positive.sum()) < LEAST_LABELLED or not 0 < chosen < len(lesson.place):
+    if int(training.positive.sum()) < LEAST_LABELLED or not 0 < chosen < len(training.place):
         return None
-    rows = _some(lesson)
-    shared = JudgedRows(lesson.rows(), rows)
+    rows = _some(training)
+    shared = JudgedRows(training.rows(), rows)
     units = [HeldFold(number, task.request.seed % 2**31, chosen) for number in range(FOLDS)]
     found_ranks = task.engine.each(ranker or rank_without, shared, units, ColumnRanks)
-    ranks = [lesson.by_feature(one.rank) for one in found_ranks]
+    ranks = [training.by_feature(one.rank) for one in found_ranks]
     picks = [by_score(rank, task.limits)[:chosen] for rank in ranks]
-    place = np.argsort(lesson.place)
+    place = np.argsort(training.place)
     tests = [replace(one, columns=np.sort(place[pick])) for one, pick in zip(units, picks, strict=True)]
     found = task.engine.each(score_fold, shared, tests, HeldScores)
-    positive = lesson.positive[rows]
+    positive = training.positive[rows]
     scores = np.zeros((2, len(rows)))
     for one in found:
         for own, members in zip(scores, (one.chosen, one.every), strict=True):
             own[one.rows] = weighed(teaching.weights, np.vstack([normal_ranks(member) for member in members]))
-    negative = lesson.label[rows] == LABELLED_NEGATIVE
-    soft = soft_labels(teaching.target[rows], positive, negative, lesson.hidden)
+    negative = training.label[rows] == LABELLED_NEGATIVE
+    soft = soft_labels(teaching.target[rows], positive, negative, training.hidden)
     return judged(scores[0], scores[1], positive, soft)
 
 
-def _some(lesson: Lesson) -> NDArray[np.intp]:
-    """Rows of the lesson: all that are labelled, and others by lot."""
-    others = np.flatnonzero(lesson.label == UNLABELLED)
-    room = max(MOST_ROWS - (len(lesson.label) - len(others)), MOST_ROWS // 2)
-    lot = np.argsort(code_hashes(np.ascontiguousarray(lesson.codes[:, others]), 0), kind="stable")[:room]
-    return np.sort(np.concatenate([np.flatnonzero(lesson.label != UNLABELLED), others[lot]]))
+def _some(training: TrainingSample) -> NDArray[np.intp]:
+    """Rows of the training sample: all that are labelled, and others by lot."""
+    others = np.flatnonzero(training.label == UNLABELLED)
+    room = max(MOST_ROWS - (len(training.label) - len(others)), MOST_ROWS // 2)
+    lot = np.argsort(code_hashes(np.ascontiguousarray(training.codes[:, others]), 0), kind="stable")[:room]
+    return np.sort(np.concatenate([np.flatnonzero(training.label != UNLABELLED), others[lot]]))
 
 
 def _fold(shared: JudgedRows, unit: HeldFold) -> tuple[Codes, Bools, Bools]:
     """Codes (D, n) of the rows, which of them are labelled positive, and which are in the fold."""
-    codes = np.ascontiguousarray(shared.lesson.codes[:, shared.rows])
-    positive = shared.lesson.positive[shared.rows]
+    codes = np.ascontiguousarray(shared.training.codes[:, shared.rows])
+    positive = shared.training.positive[shared.rows]
     folds = HashedFolds.of(codes, positive, FOLDS, unit.seed + 17)
-    return codes, positive, folds.lesson_fold(codes, positive) == unit.fold
+    return codes, positive, folds.training_fold(codes, positive) == unit.fold
 
 
-def without_fold(shared: JudgedRows, unit: HeldFold) -> LessonRows:
-    """The rows outside one fold, for methods that work on the rows of a lesson."""
+def without_fold(shared: JudgedRows, unit: HeldFold) -> TrainingRows:
+    """The rows outside one fold, for methods that work on the rows of a training sample."""
     codes, _, test = _fold(shared, unit)
-    label = shared.lesson.label[shared.rows]
-    return replace(shared.lesson, codes=np.ascontiguousarray(codes[:, ~test]), label=label[~test])
+    label = shared.training.label[shared.rows]
+    return replace(shared.training, codes=np.ascontiguousarray(codes[:, ~test]), label=label[~test])
 
 
 def rank_without(shared: JudgedRows, unit: HeldFold) -> ColumnRanks:
@@ -134,9 +134,9 @@ def rank_without(shared: JudgedRows, unit: HeldFold) -> ColumnRanks:
     rank = rank_columns(
         np.ascontiguousarray(codes[:, ~test]),
         positive[~test],
-        shared.lesson.negative[shared.rows][~test],
-        shared.lesson.encoding,
-        shared.lesson.hidden,
+        shared.training.negative[shared.rows][~test],
+        shared.training.encoding,
+        shared.training.hidden,
         unit.k,
         inner,
         TREES,
@@ -150,7 +150,7 @@ def score_fold(shared: JudgedRows, unit: HeldFold) -> HeldScores:
     codes, positive, test = _fold(shared, unit)
 
     def scores(columns: NDArray[np.intp]) -> Floats:
-        encoding, seed = shared.lesson.encoding, unit.seed + unit.fold
+        encoding, seed = shared.training.encoding, unit.seed + unit.fold
         return column_scores(codes, positive, test, encoding, columns, TREES, seed)
 
     every = np.arange(len(codes))

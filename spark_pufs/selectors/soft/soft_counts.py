@@ -28,7 +28,7 @@ from spark_pufs.selectors.information.surrogates import record
 from spark_pufs.selectors.options import whole
 from spark_pufs.selectors.soft.distil import teacher_summary
 from spark_pufs.selectors.soft.held_out import Judgement
-from spark_pufs.selectors.soft.lesson import Lesson, draw_lesson, fold_count, teacher_of
+from spark_pufs.selectors.soft.training_sample import TrainingSample, draw_training_sample, fold_count, teacher_of
 from spark_pufs.table.counter import BY_GRADE, Counter
 from spark_pufs.table.pu_table import PUTable, pack, packer
 from spark_pufs.types import LABELLED_NEGATIVE, RawBatch
@@ -47,7 +47,7 @@ class SoftOptions(CountingOptions):
 
 @dataclass(frozen=True)
 class RowGrader:
-    """A teacher that reads raw rows, by the fine bins of its lesson."""
+    """A teacher that reads raw rows, by the fine bins of its training sample."""
 
     fine: Packer
     teacher: TaughtTeacher
@@ -63,12 +63,12 @@ def _rank(criterion: type[MIM]) -> Callable[[Task], Outcome]:
 def _ranked(criterion: type[MIM], task: Task) -> Outcome:
     options = task.options_as(SoftOptions)
     task.note("teaching: four models learn the label, out of fold")
-    lesson = draw_lesson(task, options.rows)
-    folds = fold_count(options.folds, int(lesson.positive.sum()))
-    teaching, teacher = teacher_of(task, lesson, folds, options.trees)
+    training = draw_training_sample(task, options.rows)
+    folds = fold_count(options.folds, int(training.positive.sum()))
+    teaching, teacher = teacher_of(task, training, folds, options.trees)
     task.note("grading and counting all rows")
-    judge: Criterion = criterion(task.table.layout, "soft", _measure(options.correction, teaching, lesson))
-    table = _graded(task, lesson, teacher)
+    judge: Criterion = criterion(task.table.layout, "soft", _measure(options.correction, teaching, training))
+    table = _graded(task, training, teacher)
     try:
         counter = Counter(table, task.request.pair_memory_mb, BY_GRADE)
         chosen, scores, errors = forward(judge, counter, task.limits)
@@ -76,28 +76,28 @@ def _ranked(criterion: type[MIM], task: Task) -> Outcome:
         table.blocks.release()
     judgement = Judgement(teaching, None, len(chosen), len(scores))
     labels = task.table.plan.labels
-    why = f"Unlabelled rows count by the teacher's posterior, {lesson.hidden:.3g} on average."
+    why = f"Unlabelled rows count by the teacher's posterior, {training.hidden:.3g} on average."
     return Outcome(
         chosen,
         scores,
         errors,
         surrogate=record(SurrogateChoice("soft", switching_threshold(labels), why), labels),
         warnings=judgement.warnings,
-        findings=Findings(verdict=judgement.verdict, sample=lesson.note, teacher=teacher_summary(teaching, lesson)),
+        findings=Findings(verdict=judgement.verdict, sample=training.note, teacher=teacher_summary(teaching, training)),
         summed=criterion.summed,
         beyond_chance=criterion.beyond_chance,
     )
 
 
-def _graded(task: Task, lesson: Lesson, teacher: TaughtTeacher) -> PUTable:
+def _graded(task: Task, training: TrainingSample, teacher: TaughtTeacher) -> PUTable:
     """The table with its rows packed once more, their grades in place of their labels."""
     plan = task.table.plan
-    return pack(plan, task.request, task.table.bins, RowGrader(packer(plan, lesson.bins), teacher))
+    return pack(plan, task.request, task.table.bins, RowGrader(packer(plan, training.bins), teacher))
 
 
-def _measure(correction: str, teaching: Teaching, lesson: Lesson) -> Measure:
-    """Information with soft labels, which vary less than labels do; how much less is taken from the lesson."""
-    soft = soft_labels(teaching.target, lesson.positive, lesson.label == LABELLED_NEGATIVE, lesson.hidden)
+def _measure(correction: str, teaching: Teaching, training: TrainingSample) -> Measure:
+    """Information with soft labels, which vary less than labels do; how much less is taken from the training sample."""
+    soft = soft_labels(teaching.target, training.positive, training.label == LABELLED_NEGATIVE, training.hidden)
     mean = float(soft.mean())
     share = float(soft.var() / max(mean * (1 - mean), 1e-12))
     given, between = (

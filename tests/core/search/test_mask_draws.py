@@ -9,7 +9,7 @@ import pytest
 
 from spark_pufs.core.search.budget import Budget
 from spark_pufs.core.search.compact_ga import PaperSearch
-from spark_pufs.core.search.contrast_search import ContrastSearch, ContrastSettings
+from spark_pufs.core.search.main_effects import ContrastSearch, ContrastSettings
 from spark_pufs.core.search.mask_draws import CHUNK, GivenMasks, SizedMasks, every_mask
 
 

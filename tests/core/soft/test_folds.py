@@ -1,4 +1,4 @@
-"""Folds by content: even, the same for equal rows, and known for rows that no lesson held."""
+"""Folds by content: even, the same for equal rows, and known for rows outside the training sample."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_folds_are_even_and_depend_on_the_row_alone(seed: int, folds: int) -> No
     rng = np.random.default_rng(seed)
     codes, labelled = rng.integers(0, 30, (6, 210)).astype(np.uint8), np.arange(210) < 42
     found = HashedFolds.of(codes, labelled, folds, seed)
-    fold = found.lesson_fold(codes, labelled)
+    fold = found.training_fold(codes, labelled)
     for rows in (labelled, ~labelled):
         sizes = np.bincount(fold[rows], minlength=folds)
         assert sizes.max() - sizes.min() <= 1
@@ -26,4 +26,4 @@ def test_folds_are_even_and_depend_on_the_row_alone(seed: int, folds: int) -> No
 def test_without_labelled_rows_there_are_folds_too() -> None:
     codes = np.arange(40, dtype=np.uint8)[None]
     found = HashedFolds.of(codes, np.zeros(40, bool), 4, 0)
-    assert np.bincount(found.lesson_fold(codes, np.zeros(40, bool))).tolist() == [10, 10, 10, 10]
+    assert np.bincount(found.training_fold(codes, np.zeros(40, bool))).tolist() == [10, 10, 10, 10]

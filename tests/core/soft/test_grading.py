@@ -1,4 +1,4 @@
-"""A taught teacher grades the rows of its lesson as the lesson did, and any other row by the same rule."""
+"""A taught teacher grades the rows of its training sample as training did, and any other row by the same rule."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def teacher(rows: tuple[np.ndarray, np.ndarray]) -> tuple[TaughtTeacher, np.ndar
     return found, soft_labels(teaching.target, positive, label == LABELLED_NEGATIVE, HIDDEN)
 
 
-def test_rows_of_the_lesson_have_the_grades_of_their_soft_labels(rows, teacher) -> None:
+def test_rows_of_the_training_sample_have_the_grades_of_their_soft_labels(rows, teacher) -> None:
     grades = teacher[0].grades(rows[0][:, :600], rows[1][:600])
     assert np.array_equal(grades, np.rint(FULL_GRADE * teacher[1]))
     assert grades[rows[1][:600] == UNLABELLED].mean() / FULL_GRADE == pytest.approx(HIDDEN, abs=0.005)

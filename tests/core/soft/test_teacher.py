@@ -28,7 +28,7 @@ from spark_pufs.types import Bins
 
 
 @pytest.fixture(scope="module")
-def lesson() -> tuple[np.ndarray, np.ndarray, Encoding]:
+def training() -> tuple[np.ndarray, np.ndarray, Encoding]:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 4))
     labelled = (X[:, 0] + X[:, 1] + rng.normal(size=400) > 2.2) & (rng.random(400) < 0.6)
@@ -37,8 +37,8 @@ def lesson() -> tuple[np.ndarray, np.ndarray, Encoding]:
     return codes, labelled, Encoding.of(codes, bins)
 
 
-def test_naive_bayes_is_scikit_learns(lesson) -> None:
-    codes, labelled, encoding = lesson
+def test_naive_bayes_is_scikit_learns(training) -> None:
+    codes, labelled, encoding = training
     coarse = encoding.coarse_codes(codes).T
     model = CategoricalNB(alpha=1.0, class_prior=[0.5, 0.5]).fit(coarse, labelled)
     log = model.predict_log_proba(coarse)
@@ -46,8 +46,8 @@ def test_naive_bayes_is_scikit_learns(lesson) -> None:
     assert found == pytest.approx(log[:, 1] - log[:, 0])
 
 
-def test_numbers_per_level_are_the_linear_model(lesson) -> None:
-    codes, labelled, encoding = lesson
+def test_numbers_per_level_are_the_linear_model(training) -> None:
+    codes, labelled, encoding = training
     design = linear_design(codes, encoding)
     weights = linear_weights(design, labelled)
     found = additive_scores(design.table(weights)[None], codes, encoding.layout)[0]
@@ -55,8 +55,8 @@ def test_numbers_per_level_are_the_linear_model(lesson) -> None:
     assert found - found.mean() == pytest.approx(direct - direct.mean())
 
 
-def test_squares_are_of_normal_scores_and_one_where_missing_or_text(lesson) -> None:
-    codes, _, encoding = lesson
+def test_squares_are_of_normal_scores_and_one_where_missing_or_text(training) -> None:
+    codes, _, encoding = training
     bins = (*fine_bins(["a"], np.array([[1.0], [2.0], [np.nan]]), []), Bins("t", "text", categories=("u", "v")))
     found = squared(Encoding.of(np.array([[0, 1, 2], [0, 1, 1]], np.uint8), bins))
     outer = norm.ppf(0.25) ** 2  # two known values: the middle ranks are a quarter and three quarters
@@ -76,16 +76,16 @@ def test_positives_around_all_other_rows_are_told_by_the_spread() -> None:
     assert found.auc > 0.75
 
 
-def test_trees_as_arrays_say_what_the_trees_say(lesson) -> None:
-    codes, labelled, _ = lesson
+def test_trees_as_arrays_say_what_the_trees_say(training) -> None:
+    codes, labelled, _ = training
     trees = grown(codes, labelled, 7, 3)
     X = codes.T.astype(np.float32)
     direct = np.mean([tree.predict_proba(X)[:, 1] for tree in trees], axis=0)
     assert Forest.of(trees).scores(codes) == pytest.approx(direct)
 
 
-def test_the_trees_are_as_good_as_a_forest_of_scikit_learn(lesson) -> None:
-    codes, labelled, _ = lesson
+def test_the_trees_are_as_good_as_a_forest_of_scikit_learn(training) -> None:
+    codes, labelled, _ = training
     forest = ExtraTreesClassifier(60, min_samples_leaf=5, random_state=0).fit(codes.T, labelled)
     own = Forest.of(grown(codes, labelled, 60, 0)).scores(codes)
     assert np.corrcoef(own, forest.predict_proba(codes.T)[:, 1])[0, 1] > 0.97
@@ -94,7 +94,7 @@ def test_the_trees_are_as_good_as_a_forest_of_scikit_learn(lesson) -> None:
 def test_equal_rows_share_a_fold_and_labelled_rows_are_spread_evenly() -> None:
     codes = np.array([[0, 0, *range(1, 19)]], np.uint8)
     labelled = np.arange(20) >= 16
-    fold = HashedFolds.of(codes, labelled, 2, seed=1).lesson_fold(codes, labelled)
+    fold = HashedFolds.of(codes, labelled, 2, seed=1).training_fold(codes, labelled)
     assert fold[0] == fold[1]
     assert sorted(fold[labelled].tolist()) == [0, 0, 1, 1]
 
@@ -107,8 +107,8 @@ def test_a_table_of_few_different_rows_is_still_learnt() -> None:
     assert found.auc == 1.0
 
 
-def test_a_batch_is_scored_as_its_rows_are(lesson) -> None:
-    codes, labelled, encoding = lesson
+def test_a_batch_is_scored_as_its_rows_are(training) -> None:
+    codes, labelled, encoding = training
     _, models = taught(codes, labelled, HashedFolds.of(codes, labelled, 3, 0), encoding, 5, 0)
     assert models[0] is not None
     whole = models[0].scores(codes, encoding.layout)

@@ -21,7 +21,7 @@ from spark_pufs.request import Request
 from spark_pufs.run.execution import execute, prepare, select_with
 from spark_pufs.spark import scan
 from spark_pufs.spark.engine import SparkEngine
-from spark_pufs.spark.parquet_scan import _probe
+from spark_pufs.spark.parquet.files import _probe
 from spark_pufs.types import LabelRule
 from support.odd_parquet import ODD, Odd
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spark_pufs.core.baselines import small_forest
-from spark_pufs.core.baselines.small_forest import forest_share
+from spark_pufs.core.baselines.wrappers import small_forest
+from spark_pufs.core.baselines.wrappers.small_forest import forest_share
 
 
 def planted(seed: int, rows: int = 400) -> tuple[np.ndarray, np.ndarray]:

@@ -14,8 +14,8 @@ from spark_pufs.engines.parquet.columns import MOMENTS, FileColumn, constant, fi
 from spark_pufs.engines.parquet.footers import FileColumns, Footer, Unfit, read_footers
 from spark_pufs.engines.parquet.reading import ColumnPlace, FilesReader, assign, parts_of
 from spark_pufs.spark import scan
-from spark_pufs.spark.bare_scan import BareScan, bare_scan, check_settings, files_of_path, local_path
 from spark_pufs.spark.own_session import is_connect
+from spark_pufs.spark.parquet.bare_scan import BareScan, bare_scan, check_settings, files_of_path, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -51,6 +51,12 @@ class ParquetFiles:
         size = sum(size for size, _ in parts)
         tasks = max(TASKS_PER_SLOT * scan.slots(self.frame.sparkSession), -(-size // TASK_BYTES))
         return FilesReader(assign(parts, tasks), len(numeric), rows)
+
+    def holding(self, position: int) -> list[tuple[str, bool]]:
+        """The files, and whether a column of the frame is in them or in the name of their folder."""
+        name, exact = self._scan.names[position], self._exact_names
+        keyed = name in self._scan.keys
+        return [(one.path, keyed or _found(one, name, exact) is not None) for one in self._footers]
 
     def units(self, reader: FilesReader) -> DataFrame:
         """A row per task: its number."""

@@ -19,15 +19,24 @@ from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, Bins, Layout
 
-__all__ = ["Lesson", "LessonRows", "draw_lesson", "fold_count", "shares", "teach", "teach_fold", "teacher_of"]
+__all__ = [
+    "TrainingRows",
+    "TrainingSample",
+    "draw_training_sample",
+    "fold_count",
+    "shares",
+    "teach",
+    "teach_fold",
+    "teacher_of",
+]
 
 SAMPLE_MB = 64  # float64 values of the sample, whatever number of rows is asked for
 
 
 @dataclass(frozen=True)
-class LessonRows:
-    """What every task on a lesson needs of it: ``codes`` (D, n), ``label`` (n,), how codes become numbers, and the
-    share of positives among unlabelled rows."""
+class TrainingRows:
+    """What every task on a training sample needs of it: ``codes`` (D, n), ``label`` (n,), how codes become
+    numbers, and the share of positives among unlabelled rows."""
 
     codes: Codes
     label: NDArray[np.uint8]
@@ -64,7 +73,7 @@ class FoldScores:
 
 
 @dataclass(frozen=True)
-class Lesson:
+class TrainingSample:
     """``codes`` (D, n) and ``label`` (n,) states; row i of the codes is feature ``place[i]`` of the table.
 
     ``prior``, ``hidden``: share of positives in the table, and among its unlabelled rows. ``note``: which rows they
@@ -84,9 +93,9 @@ class Lesson:
         found: NDArray[np.bool_] = self.label == LABELLED_POSITIVE
         return found
 
-    def rows(self) -> LessonRows:
+    def rows(self) -> TrainingRows:
         """What every task needs."""
-        return LessonRows(self.codes, self.label, Encoding.of(self.codes, self.bins), self.hidden)
+        return TrainingRows(self.codes, self.label, Encoding.of(self.codes, self.bins), self.hidden)
 
     def by_feature(self, values: Floats) -> Floats:
         """Values (..., D) in the order of the table's features."""
@@ -95,7 +104,7 @@ class Lesson:
         return found
 
 
-def draw_lesson(task: Task, rows: int) -> Lesson:
+def draw_training_sample(task: Task, rows: int) -> TrainingSample:
     """At most ``rows`` rows of the table, all labelled ones among them while they fill at most half."""
     most = min(rows, rows_in(SAMPLE_MB, task))
     sample = raw_sample(task, most)
@@ -110,7 +119,7 @@ def draw_lesson(task: Task, rows: int) -> Lesson:
     place = np.array([names.index(one.name) for one in bins], np.intp)[columns]
     labels = task.table.plan.labels
     prior = assumed_prior(task.request.prior, labels.positive, task.table.rows)
-    return Lesson(
+    return TrainingSample(
         np.ascontiguousarray(codes[columns][:, order]),
         label[order],
         tuple(bins[i] for i in columns),
@@ -121,42 +130,42 @@ def draw_lesson(task: Task, rows: int) -> Lesson:
     )
 
 
-def teach(task: Task, lesson: Lesson, folds: int, trees: int) -> Teaching:
-    """The teacher's scores of every row of the lesson, a fold to a task."""
-    return _teaching(lesson, _fitted(task, lesson, folds, trees, keep=False))
+def teach(task: Task, training: TrainingSample, folds: int, trees: int) -> Teaching:
+    """The teacher's scores of every row of the training sample, a fold to a task."""
+    return _teaching(training, _fitted(task, training, folds, trees, keep=False))
 
 
-def teacher_of(task: Task, lesson: Lesson, folds: int, trees: int) -> tuple[Teaching, TaughtTeacher]:
-    """The teacher's scores on the lesson, and the teacher itself, to grade other rows."""
-    found = _fitted(task, lesson, folds, trees, keep=True)
-    teaching = _teaching(lesson, found)
+def teacher_of(task: Task, training: TrainingSample, folds: int, trees: int) -> tuple[Teaching, TaughtTeacher]:
+    """The teacher's scores on the training sample, and the teacher itself, to grade other rows."""
+    found = _fitted(task, training, folds, trees, keep=True)
+    teaching = _teaching(training, found)
     models = tuple(one.models for one in found)
-    layout = Layout(tuple(one.levels for one in lesson.bins))
-    hashed = HashedFolds.of(lesson.codes, lesson.positive, folds, _seed(task))
-    return teaching, TaughtTeacher.of(teaching, lesson.label, layout, hashed, models, lesson.hidden)
+    layout = Layout(tuple(one.levels for one in training.bins))
+    hashed = HashedFolds.of(training.codes, training.positive, folds, _seed(task))
+    return teaching, TaughtTeacher.of(teaching, training.label, layout, hashed, models, training.hidden)
 
 
-def _fitted(task: Task, lesson: Lesson, folds: int, trees: int, keep: bool) -> list[FoldScores]:
+def _fitted(task: Task, training: TrainingSample, folds: int, trees: int, keep: bool) -> list[FoldScores]:
     units = [FoldUnit(number, folds, trees, _seed(task), keep) for number in range(folds)]
-    return task.engine.each(teach_fold, lesson.rows(), units, FoldScores)
+    return task.engine.each(teach_fold, training.rows(), units, FoldScores)
 
 
 def _seed(task: Task) -> int:
     return task.request.seed % 2**31
 
 
-def _teaching(lesson: Lesson, found: list[FoldScores]) -> Teaching:
-    scores = np.zeros((len(MEMBERS), lesson.codes.shape[1]))
+def _teaching(training: TrainingSample, found: list[FoldScores]) -> Teaching:
+    scores = np.zeros((len(MEMBERS), training.codes.shape[1]))
     for one in found:
         scores[:, one.rows] = one.scores
-    return teaching_of(scores, lesson.positive)
+    return teaching_of(scores, training.positive)
 
 
-def teach_fold(shared: LessonRows, unit: FoldUnit) -> FoldScores:
+def teach_fold(shared: TrainingRows, unit: FoldUnit) -> FoldScores:
     """Fit models to the rows outside one fold, and let them judge its rows."""
     codes, positive = shared.codes, shared.positive
     folds = HashedFolds.of(codes, positive, unit.folds, unit.seed)
-    test = folds.lesson_fold(codes, positive) == unit.fold
+    test = folds.training_fold(codes, positive) == unit.fold
     scores, models = left_out(codes, positive, test, shared.encoding, unit.trees, unit.seed + unit.fold)
     return FoldScores(np.flatnonzero(test), scores, models if unit.keep else None)
 

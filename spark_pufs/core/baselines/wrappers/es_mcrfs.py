@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from spark_pufs.core.baselines.q_network import QNetwork
 from spark_pufs.core.baselines.scored import Bools, Floats, Labels, Scored
-from spark_pufs.core.baselines.small_forest import forest_share
+from spark_pufs.core.baselines.wrappers.q_network import QNetwork
+from spark_pufs.core.baselines.wrappers.small_forest import forest_share
 from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["HeldOutRows", "Walker", "auc", "es_mcrfs"]

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from spark_pufs.core.baselines import es_mcrfs as es_mcrfs_module
-from spark_pufs.core.baselines.es_mcrfs import HeldOutRows, Walker, auc, es_mcrfs
-from spark_pufs.core.baselines.fw_semifs import fw_semifs, votes
-from spark_pufs.core.baselines.q_network import QNetwork
+from spark_pufs.core.baselines.wrappers import es_mcrfs as es_mcrfs_module
+from spark_pufs.core.baselines.wrappers.es_mcrfs import HeldOutRows, Walker, auc, es_mcrfs
+from spark_pufs.core.baselines.wrappers.fw_semifs import fw_semifs, votes
+from spark_pufs.core.baselines.wrappers.q_network import QNetwork
 from support.planting import Planted, first
 
 

@@ -1,0 +1,1 @@
+"""Wrappers: features are chosen by how well a model learns from them."""

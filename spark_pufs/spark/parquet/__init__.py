@@ -1,0 +1,1 @@
+"""Parquet files that the tasks themselves read: whether they may, and how."""

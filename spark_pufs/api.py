@@ -12,6 +12,7 @@ import pandas as pd
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
+from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
@@ -95,7 +96,8 @@ def select(
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
-    - ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there).
+    - ``table``: a DataFrame of pandas or Polars, or anything with Arrow's stream interface (computed here), or a Spark
+      DataFrame (computed there).
     - ``label``: the column that says which rows are labelled.
     - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
     - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
@@ -399,6 +401,8 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
         from spark_pufs.spark.partitions import FramePartitions
 
         return FramePartitions(table, partition)
+    if speaks_arrow(table):
+        return partitions_of(frame_of(table), partition)
     raise DataError(_not_a_table(table))
 
 
@@ -412,8 +416,13 @@ def engine_for(table: Any) -> Engine:
         from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
+    if speaks_arrow(table):
+        from spark_pufs.engines.local import LocalEngine
+
+        return LocalEngine(frame_of(table))
     raise DataError(_not_a_table(table))
 
 
 def _not_a_table(table: Any) -> Fault:
-    return Fault("Table", f"expected a pandas or Spark DataFrame, got {type(table).__name__}", "Convert it first.")
+    found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
+    return Fault("Table", found, "Collect it first." if hasattr(table, "collect") else "Convert it first.")

@@ -149,6 +149,7 @@ class Method:
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
     counts: Literal["features", "pairs"] | None = None  # of features or of their pairs: all it asks for, never for rows
+    from_sample: bool = False  # of rows it sees a drawn sample only, and counts besides
     binning: Binning = "equal-frequency"  # where none is asked for
     trial_options: Mapping[str, Json] = field(default_factory=dict)  # short work, where folds only rank the methods
 

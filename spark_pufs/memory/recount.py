@@ -9,7 +9,7 @@ from functools import reduce
 
 from spark_pufs.core.counting.profile import Content, ContentKernel
 from spark_pufs.core.schema import label_states
-from spark_pufs.engines.base import Pass
+from spark_pufs.engines.base import Engine, Pass, Source
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.partitions import Partition, PartitionedTable
@@ -80,15 +80,13 @@ class Counting:
         return entry.mark != mark if mark else entry.content != self._content(reference, key)
 
     def _content(self, reference: Reference, key: str) -> str:
-        source = self.table.engine(key).source(reference.numeric, reference.text, reference.label.column)
+        source = _source(self.table.engine(key), reference, key)
         return str(source.scan(ContentKernel(), f"content of {key}"))
 
     def _counted(self, reference: Reference, key: str) -> PartitionState:
         self.note(f"counting partition {key}")
         engine = self.table.engine(key)
-        reference.check_columns(engine.columns(), f"partition '{key}'")
-        source = engine.source(reference.numeric, reference.text, reference.label.column)
-        state = source.scan(reference.kernel(), f"counts of {key}")
+        state = _source(engine, reference, key).scan(reference.kernel(), f"counts of {key}")
         self.passes += engine.passes
         self.engine = engine.name
         _check_labels(reference, key, state)
@@ -99,6 +97,12 @@ class Counting:
         content = Content(state.profile.hash, state.profile.rows)
         mark = self.there[key].mark if key in self.there else ""
         return Entry(file, state.profile.rows, str(content), mark)
+
+
+def _source(engine: Engine, reference: Reference, key: str) -> Source:
+    """The columns that are counted, of the kinds that they were."""
+    reference.check_columns(engine.columns(), f"partition '{key}'")
+    return engine.source(reference.numeric, reference.text, reference.label.column)
 
 
 def _check_labels(reference: Reference, key: str, state: PartitionState) -> None:

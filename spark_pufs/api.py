@@ -10,15 +10,25 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
+from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
+from spark_pufs.memory.late_labels import late_labels_of
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.settings import MemorySettings, Refit
-from spark_pufs.request import Binning, Copies, Missing, Prior, Request
-from spark_pufs.run.execution import check_table, compare_with, identifiers, label_faults, select_with
+from spark_pufs.request import DEFAULT_METHOD, Binning, Copies, Missing, Prior, Request
+from spark_pufs.run.execution import (
+    check_table,
+    compare_with,
+    identifiers,
+    label_faults,
+    prior_of_table,
+    select_with,
+)
 from spark_pufs.run.remembered import select_remembered
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
@@ -30,11 +40,21 @@ from spark_pufs.values import Strange, path_text, several
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "compare", "diff", "engine_for", "likely_positives", "methods", "select"]
+__all__ = ["check_clusters", "compare", "diff", "engine_for", "estimate_prior", "likely_positives", "methods", "select"]
 
 
 # What compare takes of select's keywords besides those it names itself.
-_NOT_COMMON = ("label", "method", "include", "propose_k", "stability", "fdr", "expected_false", "options")
+_NOT_COMMON = (
+    "label",
+    "method",
+    "include",
+    "propose_k",
+    "estimate_prior",
+    "stability",
+    "fdr",
+    "expected_false",
+    "options",
+)
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
 
 
@@ -55,7 +75,7 @@ def select(
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
     never: Iterable[str] = (),
-    prior: Prior | None = None,
+    prior: Prior | Literal["estimate"] | None = None,
     seed: int = 0,
     bins: int = 5,
     binning: Binning = "auto",
@@ -71,11 +91,13 @@ def select(
     partition: str | None = None,
     window: int | None = None,
     refit: Refit = "propose",
+    late_labels: pd.DataFrame | DataFrame | None = None,
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
-    - ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there).
+    - ``table``: a DataFrame of pandas or Polars, or anything with Arrow's stream interface (computed here), or a Spark
+      DataFrame (computed there).
     - ``label``: the column that says which rows are labelled.
     - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
     - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
@@ -90,7 +112,8 @@ def select(
       ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
-    - ``prior``: the believed share of positives among all rows, or a range (low, high).
+    - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
+      ``estimate_prior`` finds it.
     - ``seed``: for methods that draw; the same seed gives the same answer.
     - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-frequency", which "auto" is and which no
       outlier moves, or "equal-width".
@@ -108,6 +131,8 @@ def select(
       partitions that are new or have changed are read; ``table`` need not hold the others.
     - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
       are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
+    - ``late_labels``: labels that came after their rows: a table of the label column and one that tells rows apart, and
+      of ``partition`` where it is known. The memory keeps them and counts the partitions they belong to again.
     - ``options``: any other keyword goes to the method.
 
     What to look at before relying on the answer comes as a ``PufsWarning`` each, and in ``selection.warnings``.
@@ -144,9 +169,10 @@ def select(
     )
     if memory is not None:
         settings = MemorySettings.of(memory, partition, window, refit)
-        selection = select_remembered(partitions_of(table, settings.partition), request, settings)
+        late = None if late_labels is None else late_labels_of(engine_for(late_labels), label, settings.partition)
+        selection = select_remembered(partitions_of(table, settings.partition), request, settings, late)
     else:
-        _check_no_memory(partition, window, refit)
+        _check_no_memory(partition, window, refit, late_labels)
         selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
@@ -238,6 +264,49 @@ def check_clusters(
     return check_table(engine_for(table), request)
 
 
+def estimate_prior(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    seed: int = 0,
+) -> PriorEstimate:
+    """How many positives there are: their share among all rows, with an interval, by four estimators.
+
+    Right where labels depend on the class alone and some positives resemble no negative; where classes overlap the
+    estimates disagree, which a warning says, and are bounds from above.
+
+    - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
+    - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
+
+    >>> import numpy as np, pandas as pd
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> X[:300, :2] += 4
+    >>> table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(label=np.arange(1000) < 100)
+    >>> found = estimate_prior(table, label="label", positive=True, unlabelled=False)
+    >>> abs(found.prior - 0.3) < 0.05 and found.low < 0.3 < found.high
+    True
+    """
+    request = Request.of(
+        LabelRule(label, positive, negative, unlabelled),
+        method=DEFAULT_METHOD,
+        include=("*",) if features is None else features,
+        exclude=exclude,
+        keep=keep,
+        categorical=categorical,
+        seed=seed,
+    )
+    found = prior_of_table(engine_for(table), request)
+    warn(found.warnings)
+    return found
+
+
 def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
     """Unlabelled rows that fall into positive clusters of an FSCPU selection: columns ``keep`` and ``cluster``.
 
@@ -310,8 +379,9 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
-def _check_no_memory(partition: Any, window: Any, refit: Any) -> None:
-    given = {"partition": partition is not None, "window": window is not None, "refit": refit != "propose"}
+def _check_no_memory(partition: Any, window: Any, refit: Any, late_labels: Any) -> None:
+    options = {"partition": partition, "window": window, "late_labels": late_labels}
+    given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
         for name, there in given.items()
@@ -331,6 +401,8 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
         from spark_pufs.spark.partitions import FramePartitions
 
         return FramePartitions(table, partition)
+    if speaks_arrow(table):
+        return partitions_of(frame_of(table), partition)
     raise DataError(_not_a_table(table))
 
 
@@ -344,8 +416,13 @@ def engine_for(table: Any) -> Engine:
         from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
+    if speaks_arrow(table):
+        from spark_pufs.engines.local import LocalEngine
+
+        return LocalEngine(frame_of(table))
     raise DataError(_not_a_table(table))
 
 
 def _not_a_table(table: Any) -> Fault:
-    return Fault("Table", f"expected a pandas or Spark DataFrame, got {type(table).__name__}", "Convert it first.")
+    found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
+    return Fault("Table", found, "Collect it first." if hasattr(table, "collect") else "Convert it first.")

@@ -56,6 +56,7 @@ class Request:
     must: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     prior: Prior | None = None
+    estimate_prior: bool = False
     seed: int = 0
     bins: int = 5
     binning: Binning = "auto"
@@ -93,7 +94,9 @@ class Request:
         read = {name: _read(name, value) for name, value in given.items()}
         k = read.get("k")
         propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
-        return cls(label, method, **read | {"k": None if k in ("auto", "all") else k, "propose_k": propose})
+        estimate = read.get("prior") == "estimate"
+        own = {"k": None if k in ("auto", "all") else k, "propose_k": propose, "estimate_prior": estimate}
+        return cls(label, method, **read | own | ({"prior": None} if estimate else {}))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON and for the fingerprint."""
@@ -231,5 +234,5 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("costs", "costs by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'age': 2}"),
     ("options", "settings by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'clusters': 20}"),
-    ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
+    ("prior", "a share between 0 and 1, two of them, low and high, or estimate", lambda v: _prior_ok(v), "0.05"),
 )

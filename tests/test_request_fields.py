@@ -54,7 +54,7 @@ GIVEN: dict[str, Any] = {
 DECIDED_BY_TRIALS = ("label", "method", "include", "exclude", "keep", "categorical", "k", "propose_k", "budget",
                      "stability", "options")  # fmt: skip
 RATES: dict[str, Any] = {"fdr": 0.1, "expected_false": 2.0}  # each in place of k and budget
-DECIDED_BY_OTHERS = {"label", "propose_k"}  # values of the label column, and k
+DECIDED_BY_OTHERS = {"label", "propose_k", "estimate_prior"}  # values of the label column, k and prior
 
 
 def wanted(**more: Any) -> Request:

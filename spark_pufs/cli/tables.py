@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
 
-__all__ = ["check", "compare", "select", "tell"]
+__all__ = ["check", "compare", "estimate_prior", "select", "tell"]
 
 _TABLE: list[Decorator] = [
     click.argument("table", required=False),
@@ -143,6 +143,20 @@ def check(**given: Unpack[Given]) -> None:
         config = _config(given, RunConfig, EXAMPLE)
         with progress() as note:
             message = run_check(config, note)
+    say(message)
+
+
+@click.command("estimate-prior")
+@_options(*_TABLE)
+def estimate_prior(**given: Unpack[Given]) -> None:
+    """How many positives are there in TABLE, or in the table of a configuration? Their share, with an interval."""
+    with _asked(given):
+        from spark_pufs.jobs.config import EXAMPLE, RunConfig
+        from spark_pufs.jobs.select_job import run_estimate_prior
+
+        config = _config(given, RunConfig, EXAMPLE)
+        with progress() as note:
+            message = run_estimate_prior(config, note)
     say(message)
 
 

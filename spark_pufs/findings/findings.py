@@ -15,6 +15,7 @@ from spark_pufs.findings.parts import (
     Clustering,
     ErrorControl,
     FeatureSummary,
+    PriorSummary,
     SearchTrace,
     SinceLast,
     SizeCurve,
@@ -40,6 +41,7 @@ class Findings:
     - ``clustering``, ``search``: of methods that search masks by their clusters.
     - ``sizes``, ``stability``, ``choice``, ``comparison``: evidence from repeated selections.
     - ``control``: how many features are found at the error rate that was asked for.
+    - ``estimated_prior``: the share of positives, where it was to be estimated.
     - ``features``: distributions, redundancy and copies.
     - ``since``: what changed since an earlier run. ``memory``: the partitions whose counts were kept and added.
     - ``extra``: plain values that are a method's own.
@@ -57,6 +59,7 @@ class Findings:
     sizes: SizeCurve | None = None
     stability: StabilitySummary | None = None
     control: ErrorControl | None = None
+    estimated_prior: PriorSummary | None = None
     choice: Choice | None = None
     comparison: Standings | None = None
     since: SinceLast | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.evidence.prior import PriorEstimate
 
 __all__ = [
     "AssumptionCheck",
@@ -21,6 +22,7 @@ __all__ = [
     "Level",
     "NearCopies",
     "OutsideBins",
+    "PriorSummary",
     "Redundancy",
     "SearchTrace",
     "SinceLast",
@@ -111,6 +113,20 @@ class TeacherSummary:
     better_than_chance: bool
     members: tuple[TeacherMember, ...]
     prior: float
+
+
+@dataclass(frozen=True)
+class PriorSummary:
+    """The share of positives that was estimated, its interval, and what each estimator says."""
+
+    prior: float
+    low: float
+    high: float
+    estimates: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, found: PriorEstimate) -> PriorSummary:
+        return cls(found.prior, found.low, found.high, dict(found.estimates))
 
 
 @dataclass(frozen=True)
@@ -285,7 +301,8 @@ class WindowCounts:
     """What an answer from a memory of counts stands on.
 
     ``partitions`` from ``first`` to ``last`` with ``rows``; of these were ``read`` now with ``rows_read``, all where
-    cut points were ``made``. ``left``: partitions that left the window.
+    cut points were ``made``. ``left``: partitions that left the window. ``labels_without_row``: late labels that belong
+    to no row.
     """
 
     partitions: int
@@ -297,3 +314,4 @@ class WindowCounts:
     left: tuple[str, ...] = ()
     made: bool = False
     outside: tuple[OutsideBins, ...] = ()
+    labels_without_row: int = 0

@@ -131,12 +131,16 @@ class SelectionOutput(OutputConfig):
 
 
 class MemoryConfig(Section):
-    """Where counts are kept between runs, by which column the table is cut, and how many partitions are looked at."""
+    """Where counts are kept between runs, by which column the table is cut, and how many partitions are looked at.
+
+    ``late_labels``: a Parquet, CSV or JSON file of labels that came after their rows.
+    """
 
     path: Place
     partition: str
     window: int | None = None
     refit: Refit = "propose"
+    late_labels: Place | None = None
 
     @property
     def settings(self) -> MemorySettings:
@@ -182,7 +186,13 @@ class RunConfig(Section):
 
 
 # Fields of a request that are keys of ``select``: all that no other section holds and users give by that name.
-_COMMON = {field.name for field in fields(Request)} - {"label", "options", "propose_k", *FeaturesConfig.model_fields}
+_COMMON = {field.name for field in fields(Request)} - {
+    "label",
+    "options",
+    "propose_k",
+    "estimate_prior",
+    *FeaturesConfig.model_fields,
+}
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:

@@ -15,10 +15,10 @@ from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
-from spark_pufs.jobs.opening import TableEngine, opened, opened_partitions, write_rows
+from spark_pufs.jobs.opening import TableEngine, late_labels, opened, opened_partitions, write_rows
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.request import Request
-from spark_pufs.run.execution import check, check_table, fingerprint, identifiers, prepare, rehearse
+from spark_pufs.request import DEFAULT_METHOD, Request
+from spark_pufs.run.execution import check, check_table, fingerprint, identifiers, prepare, prior_of_table, rehearse
 from spark_pufs.run.remembered import Recalled, recall
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.files import selection_files
@@ -31,7 +31,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_estimate_prior", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -127,9 +127,10 @@ def _ready(config: RunConfig, request: Request, note: Callable[[str], None], kee
         with opened(config, note) as engine:
             yield Recalled(engine, _prepared(engine, config, request), request)
         return
-    settings = config.memory.settings
+    settings, given = config.memory.settings, config.memory.late_labels
+    late = None if given is None else late_labels(given, config.label.column, settings.partition)
     with opened_partitions(config, settings.partition, note) as table:
-        yield recall(table, request, settings, note, keep)
+        yield recall(table, request, settings, note, keep, late)
 
 
 def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
@@ -162,6 +163,19 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
         return str(check_table(engine, request))
+
+
+def run_estimate_prior(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
+    """How many positives the table of a configuration has; what to tell the user."""
+    with opened(config, note) as engine:
+        return str(prior_of_table(engine, _of_columns(config.request()), note))
+
+
+def _of_columns(request: Request) -> Request:
+    """What a request says of the table, without what it says of a selection."""
+    request = replace(request, k=None, propose_k=False, budget=None, fdr=None, expected_false=None)
+    request = replace(request, method=DEFAULT_METHOD, options={}, must=(), never=(), costs={})
+    return replace(request, prior=None, estimate_prior=False)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:

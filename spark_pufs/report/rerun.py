@@ -64,13 +64,18 @@ _OneLine.add_representer(str, _text)
 
 def _changed(request: Values) -> dict[str, Any]:
     """Settings that are not the default, and the seed."""
-    apart = ("label", "method", "options", "k", "propose_k")
-    return _how_many(request) | {
-        field.name: request[field.name]
-        for field in fields(Request)
-        if field.name not in apart and field.name in request
-        if field.name == "seed" or _plain(request[field.name]) != _plain(_default(field))
-    }
+    apart = ("label", "method", "options", "k", "propose_k", "estimate_prior")
+    estimated = {"prior": "estimate"} if request.get("estimate_prior") else {}
+    return (
+        _how_many(request)
+        | estimated
+        | {
+            field.name: request[field.name]
+            for field in fields(Request)
+            if field.name not in apart and field.name in request
+            if field.name == "seed" or _plain(request[field.name]) != _plain(_default(field))
+        }
+    )
 
 
 def _how_many(request: Values) -> dict[str, Any]:

@@ -19,18 +19,21 @@ import numpy as np
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
+from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
-from spark_pufs.request import Request
+from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
 from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
+from spark_pufs.run.teacher_scores import prior_of, scored_rows, with_prior
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
@@ -60,6 +63,7 @@ __all__ = [
     "identity",
     "label_faults",
     "prepare",
+    "prior_of_table",
     "rehearse",
     "select_with",
 ]
@@ -104,6 +108,8 @@ def rehearse(table: PUTable, request: Request) -> None:
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
+    if request.estimate_prior:  # any share that is possible
+        request = replace(request, prior=(1 + table.plan.labels.positive / table.rows) / 2, estimate_prior=False)
     with suppress(RowsWanted):
         method.run(Task(table, counter, limits, request, read_options(method, request.options), unread, IN_PROCESS))
 
@@ -141,6 +147,7 @@ def execute(
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
     try:
+        task, prior = with_prior(task)
         task, tests, control = controlled(task)
         outcome, alone = as_found(_evident(task, method), task, control), told_alone(task.counter)
         tests = tests or tests_of(task)  # after the method, which may have counted labels on the way
@@ -152,11 +159,13 @@ def execute(
     lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests)
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
+    said += prior.warnings if prior is not None else ()
     said += (control.why,) if control is not None and not control.found else ()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
-    outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
+    found = None if prior is None else PriorSummary.of(prior)
+    outcome = replace(outcome, findings=replace(outcome.findings, features=seen, estimated_prior=found))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
 
@@ -212,6 +221,17 @@ def check_table(engine: Engine, request: Request) -> ClusterCheck:
     finally:
         task.table.blocks.release()
     return check_counts(counted, request.seed)
+
+
+@undisturbed()
+def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None) -> PriorEstimate:
+    """How many positives a table has, from the columns of the request."""
+    request = replace(request, method=DEFAULT_METHOD, options={})
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS, note=note)
+    try:
+        return prior_of(task, scored_rows(task, "Prior"))
+    finally:
+        task.table.blocks.release()
 
 
 def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:

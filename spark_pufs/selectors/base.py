@@ -27,6 +27,7 @@ _RENAMED = {
     "include": ("features",),
     "label": ("label", "positive", "negative", "unlabelled"),
     "propose_k": (),
+    "estimate_prior": (),
     "options": (),
 }
 # What other libraries, our own configuration and earlier versions call an option.
@@ -148,6 +149,7 @@ class Method:
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
     from_counts: bool = False  # asks for label counts and pair counts only, never for rows
+    from_sample: bool = False  # of rows it sees a drawn sample only, and counts besides
     binning: Binning = "equal-frequency"  # where none is asked for
     trial_options: Mapping[str, Json] = field(default_factory=dict)  # short work, where folds only rank the methods
 

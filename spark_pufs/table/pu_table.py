@@ -56,6 +56,7 @@ class Plan:
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
     near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
     frozen: Frozen | None = None
+    drawn_from: Labels | None = None  # rows that can still be drawn, where not all can
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -161,9 +161,10 @@ def test_values_that_left_the_cut_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "fscpu"}, "method 'fscpu' needs rows, and a memory keeps counts"),
-        ({"k": None}, "a number of features by evidence .k: auto. needs rows"),
-        ({"stability": 5}, "stability needs rows"),
+        ({"method": "fscpu"}, "method 'fscpu' needs all rows, and a memory keeps counts"),
+        ({"method": "soft-jmi"}, "method 'soft-jmi' needs all rows"),
+        ({"method": "semi-iamb"}, "method 'semi-iamb' needs all rows"),
+        ({"prior": "estimate"}, "prior: estimate needs all rows"),
         ({"partition": "week"}, "'week' is the name of 0 columns"),
         ({"window": 0}, "Option 'window': must be a whole number of at least 1, got 0"),
         ({"refit": "maybe"}, "Option 'refit': must be one of propose, auto, now, got 'maybe'"),

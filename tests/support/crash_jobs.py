@@ -19,9 +19,11 @@ from spark_pufs.cli import commands
 from spark_pufs.jobs.compare_job import CompareConfig, run_compare
 from spark_pufs.jobs.config import RunConfig
 from spark_pufs.jobs.select_job import run_select
+from spark_pufs.memory.store import INDEX
 from spark_pufs.studies import reproduce
 from spark_pufs.studies.reproduce import Nothing, ReproduceConfig, UnitRunner, Work, run_reproduce
 from support.crash_points import Job
+from support.memory_days import OPTIONS, day
 from support.shared_java import joined
 
 __all__ = ["JOBS", "SPARK_JOBS"]
@@ -102,6 +104,12 @@ def _reproduce(place: Path, engine: str) -> None:
         run_reproduce(config)
 
 
+def _a_day_more(place: Path, first: int = 3, last: int = 3) -> None:
+    """Of the window only the last day is in the table: what is lost of the others is lost."""
+    rows = pd.concat([day(number, rows=120) for number in range(first, last + 1)])
+    spark_pufs.select(rows, memory=place / "out", partition="day", window=2, **OPTIONS)
+
+
 def _runs(place: Path) -> None:
     for name, k in (("before", 1), ("after", 2)):
         spark_pufs.select(table(), label="label", method="mim", k=k).write(place / name)
@@ -140,6 +148,11 @@ def _html(out: Path) -> str:
     return re.sub(r"\d+\.\d+ s", "", (out / "page.html").read_text())
 
 
+def _kept(out: Path) -> Any:
+    index = json.loads((out / INDEX).read_text())["index"]
+    return index, {name: (out / name).read_bytes() for name in os.listdir(out)}
+
+
 def _on(engine: str, name: str, run: Callable[..., object], older: dict[str, Any] | None, *rest: Any) -> Job:
     """A job over what the same with ``older`` arguments left, or over nothing."""
     table_of = (lambda place: None) if run is _remembered else _one_table
@@ -158,6 +171,7 @@ def _on_engine(engine: str) -> tuple[Job, ...]:
 
 JOBS = (
     *_on_engine("memory"),
+    Job("a day more in a memory", lambda place: None, lambda place: _a_day_more(place, 1, 2), _a_day_more, _kept),
     Job("diff --html over an older page", _one_table, _runs, _page, _html),
     Job("Selection.write over an older one", _one_table, lambda place: _fscpu(place, "memory", 1), _written, _names),
 )

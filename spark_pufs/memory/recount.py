@@ -14,7 +14,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.kept_rows import KeptRows, draw_kept
 from spark_pufs.memory.late_labels import CorrectedTable, LateLabels, belonging
-from spark_pufs.memory.partitions import Partition, PartitionedTable
+from spark_pufs.memory.partitions import Partition, PartitionedTable, PartitionRows
 from spark_pufs.memory.reference import Reference
 from spark_pufs.memory.store import Entry, Index, Store
 from spark_pufs.table.numbers import TableRows
@@ -115,14 +115,13 @@ class Counting:
         return entry.mark != mark if mark else entry.content != self._content(reference, key)
 
     def _content(self, reference: Reference, key: str) -> str:
-        source = self.table.engine(key).source(reference.numeric, reference.text, reference.label.column)
+        source = _source(self.table.engine(key), reference, key)
         return str(source.scan(ContentKernel(), f"content of {key}"))
 
     def _counted(self, reference: Reference, key: str) -> Counted:
         self.note(f"counting partition {key}")
         engine = self.table.engine(key)
-        reference.check_columns(engine.columns(), f"partition '{key}'")
-        source = engine.source(reference.numeric, reference.text, reference.label.column)
+        source = _source(engine, reference, key)
         state = source.scan(reference.kernel(), f"counts of {key}")
         states = _states(reference, key, state)
         rows = _drawn(source, reference, states, state) if reference.rows else None
@@ -137,6 +136,12 @@ class Counting:
         content = Content(state.profile.hash, state.profile.rows)
         mark = self.there[key].mark if key in self.there else ""
         return Entry(file, state.profile.rows, str(content), mark, kept)
+
+
+def _source(engine: PartitionRows, reference: Reference, key: str) -> TableRows:
+    """The columns that are counted, of the kinds that they were."""
+    reference.check_columns(engine.columns(), f"partition '{key}'")
+    return engine.source(reference.numeric, reference.text, reference.label.column)
 
 
 def _drawn(source: TableRows, reference: Reference, states: Mapping[str, int], state: PartitionState) -> KeptRows:

@@ -11,6 +11,7 @@ from spark_pufs.core.counting.counts import LabelKernel, PairKernel, pair_bytes
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.counting.row_sample import Wanted
 from spark_pufs.core.records import written
+from spark_pufs.core.schema import repeated
 from spark_pufs.engines.base import Packer
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.memory.counts import PartitionKernel
@@ -89,7 +90,8 @@ class Reference:
         kinds = {column.name: column.kind for column in columns}
         was = {column.name: column.kind for column in self.columns}
         fix = "Give the column as it was, or set refit: now to count all partitions again."
-        faults = []
+        own = {*self.numeric, *self.text, self.label.column}
+        faults = repeated([column.name for column in columns if column.name in own])
         for name in (*self.numeric, *self.text, self.label.column):
             if name not in kinds:
                 faults.append(Fault(f"Column '{name}'", f"not found in {where}; counts are kept of it", fix))

@@ -190,6 +190,9 @@ def test_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:
         (day(2).assign(label=7), {}, "Partition '2026-01-02', Column 'label': expected 0, 1 or null, found '7'"),
         (day(2).assign(day=None), {}, "Column 'day': 400 rows have no value and belong to no partition"),
         (day(2).rename(columns={"day": "date"}), {"partition": "date"}, "is cut by 'day', asked for is 'date'"),
+        (days(1, 2).drop(columns="label"), {}, "Column 'label': not found in partition '2026-01-01'"),
+        (day(1).assign(e=1.0).rename(columns={"e": "d"}), {}, "Column 'd': occurs twice in the table"),
+        (day(2).assign(day=[[1]] * 400), {}, "Column 'day': cannot be read as partitions: unhashable type: 'list'"),
     ],
 )
 def test_refused_later(table: pd.DataFrame, options: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -212,6 +215,15 @@ def test_named_partition_column_and_moments(tmp_path: Path) -> None:
     assert found.findings.memory is not None
     assert (found.findings.memory.first, found.findings.memory.last) == ("2026-01-01", "2026-01-02")
     assert "day" not in {one.name for one in found.features}
+
+
+def test_a_number_and_its_text_are_one_partition(tmp_path: Path) -> None:
+    table = days(1, 2)
+    mixed = table.assign(day=pd.Series([1, "1"] * 400, dtype=object))
+    found = remembered(mixed, tmp_path)
+    assert found.findings.memory is not None
+    assert (found.findings.memory.partitions, found.findings.memory.rows) == (1, 800)
+    assert found.names == spark_pufs.select(table.drop(columns="day"), **OPTIONS).names
 
 
 def test_fewer_columns_later(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
+from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
+from spark_pufs.memory.late_labels import late_labels_of
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import DEFAULT_METHOD, Binning, Copies, Missing, Prior, Request
@@ -105,11 +107,13 @@ def select(
     partition: str | None = None,
     window: int | None = None,
     refit: Refit = "propose",
+    late_labels: pd.DataFrame | DataFrame | None = None,
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
-    - ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there).
+    - ``table``: a DataFrame of pandas or Polars, or anything with Arrow's stream interface (computed here), or a Spark
+      DataFrame (computed there).
     - ``label``: the column that says which rows are labelled.
     - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
     - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
@@ -147,6 +151,8 @@ def select(
       partitions that are new or have changed are read; ``table`` need not hold the others.
     - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
       are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
+    - ``late_labels``: labels that came after their rows: a table of the label column and one that tells rows apart, and
+      of ``partition`` where it is known. The memory keeps them and counts the partitions they belong to again.
     - ``options``: any other keyword goes to the method.
 
     What to look at before relying on the answer comes as a ``PufsWarning`` each, and in ``selection.warnings``.
@@ -185,9 +191,10 @@ def select(
     )
     if memory is not None:
         settings = MemorySettings.of(memory, partition, window, refit)
-        selection = select_remembered(partitions_of(table, settings.partition), request, settings)
+        late = None if late_labels is None else late_labels_of(engine_for(late_labels), label, settings.partition)
+        selection = select_remembered(partitions_of(table, settings.partition), request, settings, late)
     else:
-        _check_no_memory(partition, window, refit)
+        _check_no_memory(partition, window, refit, late_labels)
         selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
@@ -430,8 +437,9 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
-def _check_no_memory(partition: Any, window: Any, refit: Any) -> None:
-    given = {"partition": partition is not None, "window": window is not None, "refit": refit != "propose"}
+def _check_no_memory(partition: Any, window: Any, refit: Any, late_labels: Any) -> None:
+    options = {"partition": partition, "window": window, "late_labels": late_labels}
+    given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
         for name, there in given.items()
@@ -451,6 +459,8 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
         from spark_pufs.spark.partitions import FramePartitions
 
         return FramePartitions(table, partition)
+    if speaks_arrow(table):
+        return partitions_of(frame_of(table), partition)
     raise DataError(_not_a_table(table))
 
 
@@ -464,8 +474,13 @@ def engine_for(table: Any) -> Engine:
         from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
+    if speaks_arrow(table):
+        from spark_pufs.engines.local import LocalEngine
+
+        return LocalEngine(frame_of(table))
     raise DataError(_not_a_table(table))
 
 
 def _not_a_table(table: Any) -> Fault:
-    return Fault("Table", f"expected a pandas or Spark DataFrame, got {type(table).__name__}", "Convert it first.")
+    found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
+    return Fault("Table", found, "Collect it first." if hasattr(table, "collect") else "Convert it first.")

@@ -74,7 +74,7 @@ def _in(words: Mapping[str, str], fault: Fault) -> Fault:
 def block() -> str:
     """What a bar is made of: what the terminal can show."""
     try:
-        "█".encode(sys.stdout.encoding or "ascii")
+        "█".encode(sys.stdout.encoding or "utf-8")
     except (UnicodeError, LookupError):
         return "#"
     return "█"

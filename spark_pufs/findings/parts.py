@@ -301,7 +301,8 @@ class WindowCounts:
     """What an answer from a memory of counts stands on.
 
     ``partitions`` from ``first`` to ``last`` with ``rows``; of these were ``read`` now with ``rows_read``, all where
-    cut points were ``made``. ``left``: partitions that left the window.
+    cut points were ``made``. ``left``: partitions that left the window. ``labels_without_row``: late labels that belong
+    to no row.
     """
 
     partitions: int
@@ -313,3 +314,4 @@ class WindowCounts:
     left: tuple[str, ...] = ()
     made: bool = False
     outside: tuple[OutsideBins, ...] = ()
+    labels_without_row: int = 0

@@ -131,12 +131,16 @@ class SelectionOutput(OutputConfig):
 
 
 class MemoryConfig(Section):
-    """Where counts are kept between runs, by which column the table is cut, and how many partitions are looked at."""
+    """Where counts are kept between runs, by which column the table is cut, and how many partitions are looked at.
+
+    ``late_labels``: a Parquet, CSV or JSON file of labels that came after their rows.
+    """
 
     path: Place
     partition: str
     window: int | None = None
     refit: Refit = "propose"
+    late_labels: Place | None = None
 
     @property
     def settings(self) -> MemorySettings:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Union
 
 from spark_pufs.engines.arrow_columns import NotAlike
 from spark_pufs.engines.memory import MemoryEngine
-from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import RunConfig
 from spark_pufs.jobs.partition_folders import FolderPartitions, folders_of
 from spark_pufs.jobs.small_tables import check_there, read_small
 from spark_pufs.masking.addresses import Address
 from spark_pufs.masking.hidden import revealed
 from spark_pufs.memory.arrow_partitions import ArrowPartitions
+from spark_pufs.memory.late_labels import LateLabels, late_labels_of
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
@@ -26,7 +27,7 @@ from spark_pufs.spark.session import under_submit
 if TYPE_CHECKING:
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["TableEngine", "opened", "opened_partitions", "write_rows"]
+__all__ = ["TableEngine", "late_labels", "opened", "opened_partitions", "write_rows"]
 
 TableEngine = Union["MemoryEngine", "SparkEngine"]
 log = logging.getLogger("spark_pufs")
@@ -45,6 +46,17 @@ def opened_partitions(config: RunConfig, partition: str, note: Callable[[str], N
     """The table of a configuration cut by a column: by its folders where they are named after it, else by its rows."""
     with _errors_of_spark(config):
         yield _partitions(config, partition, note)
+
+
+def late_labels(path: Address, label: str, partition: str) -> LateLabels:
+    """A small file of labels that came after their rows."""
+    kind = path.given.rpartition(".")[2].lower()
+    try:
+        table = read_small(path.given, kind if kind in ("csv", "json") else "parquet", {}, limited=False)
+        return late_labels_of(MemoryEngine(table), label, partition)
+    except NotAlike as why:
+        fix = "Give a Parquet, CSV or JSON file of this machine."
+        raise DataError(Fault(f"Late labels '{path}'", f"cannot be read: {why}", fix)) from why
 
 
 def _partitions(config: RunConfig, partition: str, note: Callable[[str], None]) -> PartitionedTable:

@@ -15,7 +15,7 @@ from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
-from spark_pufs.jobs.opening import TableEngine, opened, opened_partitions, write_rows
+from spark_pufs.jobs.opening import TableEngine, late_labels, opened, opened_partitions, write_rows
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.execution import (
@@ -136,9 +136,10 @@ def _ready(config: RunConfig, request: Request, note: Callable[[str], None], kee
         with opened(config, note) as engine:
             yield Recalled(engine, _prepared(engine, config, request), request)
         return
-    settings = config.memory.settings
+    settings, given = config.memory.settings, config.memory.late_labels
+    late = None if given is None else late_labels(given, config.label.column, settings.partition)
     with opened_partitions(config, settings.partition, note) as table:
-        yield recall(table, request, settings, note, keep)
+        yield recall(table, request, settings, note, keep, late)
 
 
 def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:

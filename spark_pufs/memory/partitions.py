@@ -5,19 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyarrow import fs
 
-from spark_pufs.engines.base import Engine
+from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
+from spark_pufs.table.numbers import TableRows
 from spark_pufs.types import Column
 
-__all__ = ["Partition", "PartitionedTable", "file_mark", "file_system", "in_order", "last_of", "no_value"]
+__all__ = [
+    "Partition",
+    "PartitionRows",
+    "PartitionedTable",
+    "file_mark",
+    "file_system",
+    "in_order",
+    "last_of",
+    "no_value",
+]
 
 _WHOLE = re.compile(r"-?\d{1,18}")
 
@@ -32,6 +42,20 @@ class Partition:
     mark: str = ""
 
 
+class PartitionRows(Protocol):
+    """The rows of one partition: an engine, or what reads as one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def passes(self) -> list[Pass]: ...
+
+    def columns(self) -> list[Column]: ...
+
+    def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> TableRows: ...
+
+
 class PartitionedTable(Protocol):
     """Where new rows come from."""
 
@@ -41,7 +65,7 @@ class PartitionedTable(Protocol):
     def partitions(self) -> list[Partition]:
         """All that are there; no row is read to tell, unless nothing else can."""
 
-    def engine(self, key: str) -> Engine:
+    def engine(self, key: str) -> PartitionRows:
         """The rows of one of them."""
 
 

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import re
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from spark_pufs.core.records import from_bytes, read, to_bytes, written
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.memory.counts import PackedCounts, PartitionState, packed, unpacked
+from spark_pufs.memory.kept_rows import KeptRows
+from spark_pufs.memory.late_labels import Corrections
 from spark_pufs.memory.reference import Reference
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.types import Json
@@ -27,12 +28,10 @@ from spark_pufs.version import __version__
 
 __all__ = ["FORMAT", "INDEX", "Entry", "Index", "Store"]
 
-log = logging.getLogger("spark_pufs")
-
 INDEX = "memory.json"
 FORMAT = 1
 _HEAD = b"spark-pufs counts 1\n"
-_OURS = re.compile(r"(counts|reference)-[0-9a-f]{32}\.bin")
+_OURS = re.compile(r"(counts|labels|reference|rows)-[0-9a-f]{32}\.bin")
 _BROKEN = (ValueError, KeyError, TypeError, OSError, EOFError, RecursionError, MemoryError, zipfile.BadZipFile,
            zlib.error)  # fmt: skip
 
@@ -41,22 +40,26 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Entry:
-    """One partition: its file, its ``rows``, a hash of their ``content``, and the ``mark`` of where they were read."""
+    """One partition: its file, its ``rows``, a hash of their ``content``, the ``mark`` of where they were read, and the
+    file of those that are ``kept``."""
 
     file: str
     rows: int
     content: str
     mark: str
+    kept: str = ""
 
 
 @dataclass(frozen=True)
 class Index:
-    """What a memory holds; ``shares``: rows per level of all partitions when the reference was made."""
+    """What a memory holds; ``shares``: rows per level of all partitions when the reference was made; ``labels``: the
+    file of those that came later."""
 
     partition: str
     reference: str
     shares: tuple[int, ...]
     partitions: Mapping[str, Entry] = field(default_factory=dict)
+    labels: str = ""
 
 
 class Store:
@@ -87,19 +90,23 @@ class Store:
     def reference(self, index: Index) -> Reference:
         return self._record(Reference, index.reference)
 
+    def corrections(self, index: Index | None) -> Corrections:
+        return self._record(Corrections, index.labels) if index and index.labels else Corrections()
+
     def counts(self, entry: Entry) -> PartitionState:
         return unpacked(self._record(PackedCounts, entry.file))
 
-    def has(self, entry: Entry) -> bool:
-        """Whether the file of a partition is there and whole."""
-        try:
-            return bool(self._data(entry.file))
-        except DataError as error:
-            log.warning("%s", error)
-            return False
+    def kept_rows(self, entry: Entry) -> KeptRows:
+        return self._record(KeptRows, entry.kept)
+
+    def write_rows(self, rows: KeptRows) -> str:
+        return self._write("rows", to_bytes(rows))
 
     def write_reference(self, reference: Reference) -> str:
         return self._write("reference", to_bytes(reference))
+
+    def write_corrections(self, corrections: Corrections) -> str:
+        return self._write("labels", to_bytes(corrections)) if corrections.partitions else ""
 
     def write_counts(self, state: PartitionState) -> str:
         return self._write("counts", to_bytes(packed(state)))
@@ -109,7 +116,11 @@ class Store:
         plain = written(index)
         values: dict[str, Json] = {"format": FORMAT, "version": __version__, "sha256": _digest_of(plain)}
         self._folder.write(INDEX, json.dumps({**values, "index": plain}, indent=1).encode())
-        named = {index.reference, *(entry.file for entry in index.partitions.values())}
+        named = {
+            index.reference,
+            index.labels,
+            *(file for entry in index.partitions.values() for file in (entry.file, entry.kept)),
+        }
         for name in self._folder.names():
             if _OURS.fullmatch(name) and name not in named:
                 self._folder.delete(name)
@@ -141,11 +152,6 @@ class Store:
     def _damaged(self, name: str, error: BaseException) -> DataError:
         fix = "Restore the folder, or name another one and count all partitions again."
         return DataError(Fault(self.where, f"its file {name} is damaged ({gist(error)})", fix))
-
-
-def without(index: Index, keys: set[str]) -> Index:
-    """The index less some partitions."""
-    return replace(index, partitions={key: one for key, one in index.partitions.items() if key not in keys})
 
 
 def _digest_of(plain: Json) -> str:

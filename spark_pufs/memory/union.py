@@ -12,16 +12,18 @@ from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
-from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, Shared, Source, Unit, record
+from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.local import each_in_threads
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.window import no_rows
-from spark_pufs.types import Block, Column, LabelRule, RawBatch
+from spark_pufs.table.numbers import TableRows
+from spark_pufs.types import Column, LabelRule, RawBatch
 
 __all__ = ["UnionEngine"]
 
 
 class UnionEngine:
-    """The partitions ``keys`` of a table; what asks for no rows is left to the last of them."""
+    """The partitions ``keys`` of a table."""
 
     def __init__(self, table: PartitionedTable, keys: Sequence[str]) -> None:
         self._table, self._keys = table, tuple(keys)
@@ -41,10 +43,10 @@ class UnionEngine:
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
     ) -> list[Result]:
-        return self._table.engine(self._keys[-1]).each(function, shared, units, result)
+        return each_in_threads(function, shared, units)
 
-    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> MaskScorer:
-        return self._table.engine(self._keys[-1]).mask_scorer(sample, settings)
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> NoReturn:
+        raise no_rows("a search of clusters")
 
 
 @dataclass(frozen=True)
@@ -64,25 +66,11 @@ class UnionSource:
         record(self.passes, f"{what}, {len(self.keys)} partitions", began)
         return state
 
-    def pack(self, packer: Packer) -> UnionBlocks:
-        return UnionBlocks(tuple(source.pack(packer) for source in self._sources()))
+    def pack(self, packer: Packer) -> NoReturn:
+        raise no_rows("a table in blocks")
 
-    def _sources(self) -> Iterable[Source]:
+    def _sources(self) -> Iterable[TableRows]:
         return (self.table.engine(key).source(self.numeric, self.text, self.label) for key in self.keys)
-
-
-@dataclass(frozen=True)
-class UnionBlocks:
-    """Packed rows of several partitions."""
-
-    parts: tuple[Blocks, ...]
-
-    def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
-        return _merged(part.scan(kernel, what) for part in self.parts)
-
-    def release(self) -> None:
-        for part in self.parts:
-            part.release()
 
 
 def _merged(states: Iterable[Held]) -> Held:

@@ -155,7 +155,7 @@ def execute(
     try:
         task, prior = with_prior(task)
         task, tests, control = controlled(task)
-        outcome, alone = as_found(_evident(task, method), task, control), told_alone(task.counter)
+        outcome, alone = as_found(_evident(task, method, bounds), task, control), told_alone(task.counter)
         labelling = labelling_of(task) if request.check_labels else None
         tests = tests or tests_of(task)  # after the method, which may have counted labels on the way
         outcome, order = ordered(outcome, alone, task.limits) if control is None else (outcome, outcome.order())
@@ -191,14 +191,19 @@ def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
     return few if outcome.chosen or outcome.findings.control else (*few, NOTHING_CHOSEN)
 
 
-def _evident(task: Task, method: Method) -> Outcome:
-    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
+def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
+    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted.
+
+    ``bounds``: the user's limits, within which halves of the rows are chosen from.
+    """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
     task.note(f"running {method.name}")
     outcome = method.run(task)
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
-        found, names = resampled(_as_chosen(task, outcome), task.request.stability)
+        chosen = _as_chosen(task, outcome)
+        halved = replace(chosen, limits=replace(bounds, k=chosen.limits.k))
+        found, names = resampled(halved, task.request.stability)
         findings = replace(findings, stability=stability_summary(found, names))
         if found.depends_on_draw:
             warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from spark_pufs.core.schema import match, patterns
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import OutsideBins, WindowCounts
+from spark_pufs.memory.kept_rows import window_rows
+from spark_pufs.memory.late_labels import LateLabels
 from spark_pufs.memory.outside import outside_of, outside_warning
 from spark_pufs.memory.partitions import PartitionedTable, last_of
 from spark_pufs.memory.recount import Counting, Kept
@@ -53,9 +56,11 @@ class Recalled:
         return replace(found, findings=replace(found.findings, memory=self.counts))
 
 
-def select_remembered(table: PartitionedTable, request: Request, settings: MemorySettings) -> Selection:
+def select_remembered(
+    table: PartitionedTable, request: Request, settings: MemorySettings, late: LateLabels | None = None
+) -> Selection:
     """Count what is new, add what is kept, run the method."""
-    return recall(table, request, settings).select()
+    return recall(table, request, settings, late=late).select()
 
 
 def recall(
@@ -64,29 +69,26 @@ def recall(
     settings: MemorySettings,
     note: Callable[[str], None] = lambda what: None,
     keep: bool = True,
+    late: LateLabels | None = None,
 ) -> Recalled:
-    """Bring the memory up to the table; without ``keep`` nothing is written."""
+    """Bring the memory up to the table and to ``late`` labels; without ``keep`` nothing is written."""
     check(request)
-    _check_counts_suffice(request)
+    _needs_rows(request)
     folder = RunFolder(settings.path)
-    if not keep:
-        return _recalled(table, request, settings, Store(folder), note, keep)
-    with held(folder):
-        return _recalled(table, request, settings, Store(folder), note, keep)
+    with held(folder) if keep else nullcontext():
+        return _recalled(table, request, settings, Store(folder), note, keep, late)
 
 
-def _check_counts_suffice(request: Request) -> None:
+def _needs_rows(request: Request) -> bool:
+    """Whether a sample of rows is needed besides counts; refused is what needs all rows."""
     method = method_named(request.method)
-    if not method.from_counts:
+    if method.counts is None and not method.from_sample:
         raise no_rows(f"method '{method.name}'")
-    if request.propose_k and not method.own_size:
-        raise no_rows("a number of features by evidence (k: auto)")
     if request.estimate_prior:
         raise no_rows("prior: estimate")
     if request.check_labels:
         raise no_rows("check_labels")
-    if request.stability:
-        raise no_rows("stability")
+    return method.from_sample or (request.propose_k and not method.own_size) or bool(request.stability)
 
 
 def _recalled(
@@ -96,17 +98,17 @@ def _recalled(
     store: Store,
     note: Callable[[str], None],
     keep: bool,
+    late: LateLabels | None,
 ) -> Recalled:
     request = _apart_from(settings.partition, request, [column.name for column in table.columns()])
-    there = {one.key: one for one in table.partitions()}
-    run = Update(Counting(table, store, there, note, keep), request, settings)
-    window, counts = run.window()
+    run = Update(Counting(table, store, note, keep, rows=_needs_rows(request)), request, settings)
+    window, counts = run.window(late)
     engine = WindowEngine(window, run.counting.engine, run.counting.passes)
     reference = window.reference
     plan = prepare(engine, request, frozen=Frozen(window.bins(), reference.near_copies, reference.digest))
     _check_counted(window, plan, store.where)
-    if counts.outside:
-        plan = replace(plan, warnings=(*plan.warnings, outside_warning(counts.outside)))
+    drawn_from = None if window.rows is None else window.rows.labels
+    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts)), drawn_from=drawn_from)
     return Recalled(engine, plan, request, counts)
 
 
@@ -121,7 +123,8 @@ class Made:
 
     @property
     def window(self) -> Window:
-        return Window(self.reference, self.kept.merged())
+        rows = window_rows(list(self.kept.rows.values())) if self.kept.rows else None
+        return Window(self.reference, self.kept.merged(), rows)
 
 
 @dataclass(frozen=True)
@@ -132,13 +135,14 @@ class Update:
     request: Request
     settings: MemorySettings
 
-    def window(self) -> tuple[Window, WindowCounts]:
+    def window(self, late: LateLabels | None) -> tuple[Window, WindowCounts]:
         """The counts of the window; the memory holds them."""
         before = self._index()
         known = before.partitions if before else {}
-        keys = last_of({*self.counting.there, *known}, self.settings.window)
+        keys = last_of({*self.counting.look(), *known}, self.settings.window)
         if not keys:
             raise DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+        labels, unfound = self.counting.correct(before, keys, self.request.label.column, late)
         made = self._anew(keys) if before is None or self.settings.refit == "now" else self._added(before, keys)
         window = made.window
         outside = outside_of(window, made.index.shares)
@@ -147,9 +151,9 @@ class Update:
             made = self._anew(keys)
             window, outside = made.window, ()
         left = tuple(key for key in known if key not in keys)
-        if self.counting.keep and (made.kept.read or left):
-            self.counting.store.show(replace(made.index, partitions=made.kept.entries))
-        return window, self._told(window, made, left, outside)
+        if self.counting.keep and (made.kept.read or left or labels != made.index.labels):
+            self.counting.store.show(replace(made.index, partitions=made.kept.entries, labels=labels))
+        return window, replace(self._told(window, made, left, outside), labels_without_row=unfound)
 
     def _told(
         self, window: Window, made: Made, left: tuple[str, ...], outside: tuple[OutsideBins, ...]
@@ -173,6 +177,10 @@ class Update:
         reference = self.counting.store.reference(index)
         binning = method_named(self.request.method).binning
         reference.check_request(self.request, binning, self.counting.store.where)
+        if self.counting.rows and not reference.rows:
+            found = "keeps no rows, since it was made for a method that counts"
+            fix = "Set refit: now, with this method, to count all partitions again; or name another folder."
+            raise ConfigError(Fault(self.counting.store.where, found, fix))
         return Made(index, reference, self.counting.window(reference, keys, index.partitions), anew=False)
 
     def _anew(self, keys: Sequence[str]) -> Made:
@@ -198,7 +206,14 @@ class Update:
         limits, _ = limits_of(self.request, plan.features, plan.schema.table)
         plan = one_of_each(plan, rows, replace(self.request, copies="one"), limits)
         self.counting.passes.extend(rows.passes)
-        return frozen_at(plan, bins, rows.columns(), self.request)
+        return frozen_at(plan, bins, rows.columns(), self.request, self.counting.rows)
+
+
+def _warnings(counts: WindowCounts) -> list[str]:
+    outside = [outside_warning(counts.outside)] if counts.outside else []
+    unfound = counts.labels_without_row
+    late = [f"{unfound:,} late labels belong to no row of the table's partitions: they were not kept."]
+    return [*outside, *(late if unfound else [])]
 
 
 def _apart_from(partition: str, request: Request, names: Sequence[str]) -> Request:

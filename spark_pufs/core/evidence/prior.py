@@ -54,8 +54,9 @@ class Scores:
         return found[0], found[1]
 
     def histogram(self) -> tuple[Floats, Floats]:
-        """Labelled and unlabelled rows in bins of about equally many labelled ones, the highest scores first."""
-        edges = np.unique(np.quantile(self.labelled, np.linspace(0, 1, BINS + 1)[1:-1]))
+        """Labelled and unlabelled rows in bins of about equally many labelled ones, the highest scores first; the last
+        bin is below all labelled rows."""
+        edges = np.unique(np.quantile(self.labelled, np.linspace(0, 1, BINS + 1)[:-1]))
         places = [np.searchsorted(edges, own, side="right") for own in (self.labelled, self.unlabelled)]
         first, second = (np.bincount(own, minlength=len(edges) + 1)[::-1].astype(float) for own in places)
         return first, second

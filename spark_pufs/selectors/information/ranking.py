@@ -216,7 +216,7 @@ METHODS = (
         "a first look, or thousands of features",
         _rank(MIM, semi_choice),
         RankingOptions,
-        from_counts=True,
+        counts="features",
         given_columns=True,
     ),
     Method(
@@ -227,8 +227,8 @@ METHODS = (
         "counts over all rows in one pass, with a few hundred labelled rows",
         _rank(JMI, semi_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mim",
@@ -238,7 +238,7 @@ METHODS = (
         "a baseline",
         _rank(MIM, plain_choice),
         RankingOptions,
-        from_counts=True,
+        counts="features",
         given_columns=True,
     ),
     Method(
@@ -249,8 +249,8 @@ METHODS = (
         "a baseline; tends to choose independent noise when labels are few",
         _mrmr,
         MrmrOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "jmi",
@@ -260,8 +260,8 @@ METHODS = (
         "a baseline; equals semi-jmi where only positives are labelled",
         _rank(JMI, plain_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "cmim",
@@ -271,8 +271,8 @@ METHODS = (
         "strongly redundant features",
         _rank(CMIM, plain_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mint",
@@ -282,8 +282,8 @@ METHODS = (
         "semi-supervised data with labelled negatives",
         _rank(MINT, _labelled_only),
         CountingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
         needs_negatives=True,
     ),
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.durations import Durations
 from support.processes import Watch, slow
 from support.quick_java import QUICK
 from support.quick_spark import SETTINGS, show_workers_the_packages
@@ -35,8 +36,14 @@ watch = Watch()
 sys.addaudithook(watch)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what starts Java or a process, and what is slow")
+    parser.addoption("--record-durations", action="store_true", help="write tests/durations.json anew")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SideBySide())
+    config.pluginmanager.register(Durations())
 
 
 @pytest.hookimpl(wrapper=True)

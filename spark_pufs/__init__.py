@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
-    from spark_pufs.api import check_clusters, compare, diff, likely_positives, methods, select
+    from spark_pufs.api import check_clusters, compare, diff, estimate_prior, likely_positives, methods, select
     from spark_pufs.core.evidence.pu_scores import scores
     from spark_pufs.core.information.power import power, power_report, sample_size
     from spark_pufs.errors import Busy, ConfigError, DataError, EnvironmentFault, PufsError, PufsWarning, Stopped
@@ -27,6 +27,7 @@ __all__ = [
     "check_clusters",
     "compare",
     "diff",
+    "estimate_prior",
     "likely_positives",
     "methods",
     "power",
@@ -47,6 +48,7 @@ _HOMES = {
     "check_clusters": "api",
     "compare": "api",
     "diff": "api",
+    "estimate_prior": "api",
     "sample_size": "core.information.power",
     "Selection": "selection",
     "Busy": "errors",

@@ -10,13 +10,26 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
+from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
-from spark_pufs.request import Binning, Copies, Missing, Prior, Request
-from spark_pufs.run.execution import check_table, compare_with, identifiers, label_faults, select_with
+from spark_pufs.memory.late_labels import late_labels_of
+from spark_pufs.memory.partitions import PartitionedTable
+from spark_pufs.memory.settings import MemorySettings, Refit
+from spark_pufs.request import DEFAULT_METHOD, Binning, Copies, Missing, Prior, Request
+from spark_pufs.run.execution import (
+    check_table,
+    compare_with,
+    identifiers,
+    label_faults,
+    prior_of_table,
+    select_with,
+)
+from spark_pufs.run.remembered import select_remembered
 from spark_pufs.selection import Selection, absent
 from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
@@ -27,11 +40,21 @@ from spark_pufs.values import Strange, path_text, several
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "compare", "diff", "engine_for", "likely_positives", "methods", "select"]
+__all__ = ["check_clusters", "compare", "diff", "engine_for", "estimate_prior", "likely_positives", "methods", "select"]
 
 
 # What compare takes of select's keywords besides those it names itself.
-_NOT_COMMON = ("label", "method", "include", "propose_k", "stability", "options")
+_NOT_COMMON = (
+    "label",
+    "method",
+    "include",
+    "propose_k",
+    "estimate_prior",
+    "stability",
+    "fdr",
+    "expected_false",
+    "options",
+)
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
 
 
@@ -52,7 +75,7 @@ def select(
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
     never: Iterable[str] = (),
-    prior: Prior | None = None,
+    prior: Prior | Literal["estimate"] | None = None,
     seed: int = 0,
     bins: int = 5,
     binning: Binning = "auto",
@@ -61,12 +84,20 @@ def select(
     copies: Copies = "one",
     pair_memory_mb: int = 256,
     stability: int = 0,
+    fdr: float | None = None,
+    expected_false: float | None = None,
     checkpoint: str | Path | None = None,
+    memory: str | Path | None = None,
+    partition: str | None = None,
+    window: int | None = None,
+    refit: Refit = "propose",
+    late_labels: pd.DataFrame | DataFrame | None = None,
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
-    - ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there).
+    - ``table``: a DataFrame of pandas or Polars, or anything with Arrow's stream interface (computed here), or a Spark
+      DataFrame (computed there).
     - ``label``: the column that says which rows are labelled.
     - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
     - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
@@ -75,11 +106,14 @@ def select(
       column is no glob: ``b[1]`` is that column where there is one.
     - ``keep``: identifiers, names or globs: kept in the table, never features.
     - ``categorical``: numbers to read as names, such as ports or zip codes.
-    - ``k``: how many features, "all", or "auto" for a number proposed from held-out evidence, as when neither ``k`` nor
-      ``budget`` is given.
+    - ``k``: how many features, "all", or "auto" for a number proposed from held-out evidence, as when nothing else says
+      how many.
+    - ``fdr``: instead of ``k``, all features that can be found while at most this share of them is false on average;
+      ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
-    - ``prior``: the believed share of positives among all rows, or a range (low, high).
+    - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
+      ``estimate_prior`` finds it.
     - ``seed``: for methods that draw; the same seed gives the same answer.
     - ``bins``, ``binning``: how numbers are cut: so many intervals, "equal-frequency", which "auto" is and which no
       outlier moves, or "equal-width".
@@ -92,6 +126,13 @@ def select(
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
     - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.
+    - ``memory``, ``partition``, ``window``: a folder where counts of each partition are kept, the column that cuts the
+      table into partitions, such as days, and how many of the last ones the answer is from, all by default. Only
+      partitions that are new or have changed are read; ``table`` need not hold the others.
+    - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
+      are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
+    - ``late_labels``: labels that came after their rows: a table of the label column and one that tells rows apart, and
+      of ``partition`` where it is known. The memory keeps them and counts the partitions they belong to again.
     - ``options``: any other keyword goes to the method.
 
     What to look at before relying on the answer comes as a ``PufsWarning`` each, and in ``selection.warnings``.
@@ -122,9 +163,17 @@ def select(
         copies=copies,
         pair_memory_mb=pair_memory_mb,
         stability=stability,
+        fdr=fdr,
+        expected_false=expected_false,
         options=options,
     )
-    selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
+    if memory is not None:
+        settings = MemorySettings.of(memory, partition, window, refit)
+        late = None if late_labels is None else late_labels_of(engine_for(late_labels), label, settings.partition)
+        selection = select_remembered(partitions_of(table, settings.partition), request, settings, late)
+    else:
+        _check_no_memory(partition, window, refit, late_labels)
+        selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
 
@@ -215,6 +264,49 @@ def check_clusters(
     return check_table(engine_for(table), request)
 
 
+def estimate_prior(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    seed: int = 0,
+) -> PriorEstimate:
+    """How many positives there are: their share among all rows, with an interval, by four estimators.
+
+    Right where labels depend on the class alone and some positives resemble no negative; where classes overlap the
+    estimates disagree, which a warning says, and are bounds from above.
+
+    - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
+    - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
+
+    >>> import numpy as np, pandas as pd
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> X[:300, :2] += 4
+    >>> table = pd.DataFrame(X, columns=["a", "b", "c"]).assign(label=np.arange(1000) < 100)
+    >>> found = estimate_prior(table, label="label", positive=True, unlabelled=False)
+    >>> abs(found.prior - 0.3) < 0.05 and found.low < 0.3 < found.high
+    True
+    """
+    request = Request.of(
+        LabelRule(label, positive, negative, unlabelled),
+        method=DEFAULT_METHOD,
+        include=("*",) if features is None else features,
+        exclude=exclude,
+        keep=keep,
+        categorical=categorical,
+        seed=seed,
+    )
+    found = prior_of_table(engine_for(table), request)
+    warn(found.warnings)
+    return found
+
+
 def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
     """Unlabelled rows that fall into positive clusters of an FSCPU selection: columns ``keep`` and ``cluster``.
 
@@ -287,6 +379,33 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
+def _check_no_memory(partition: Any, window: Any, refit: Any, late_labels: Any) -> None:
+    options = {"partition": partition, "window": window, "late_labels": late_labels}
+    given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
+    faults = [
+        Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
+        for name, there in given.items()
+        if there
+    ]
+    if faults:
+        raise ConfigError(faults)
+
+
+def partitions_of(table: Any, partition: str) -> PartitionedTable:
+    """``table`` cut by a column."""
+    if isinstance(table, pd.DataFrame):
+        from spark_pufs.memory.pandas_partitions import PandasPartitions
+
+        return PandasPartitions(table, partition)
+    if hasattr(table, "sparkSession"):
+        from spark_pufs.spark.partitions import FramePartitions
+
+        return FramePartitions(table, partition)
+    if speaks_arrow(table):
+        return partitions_of(frame_of(table), partition)
+    raise DataError(_not_a_table(table))
+
+
 def engine_for(table: Any) -> Engine:
     """The engine that can read ``table``."""
     if isinstance(table, pd.DataFrame):
@@ -297,5 +416,13 @@ def engine_for(table: Any) -> Engine:
         from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
-    found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
-    raise DataError(Fault("Table", found, "Convert it first."))
+    if speaks_arrow(table):
+        from spark_pufs.engines.local import LocalEngine
+
+        return LocalEngine(frame_of(table))
+    raise DataError(_not_a_table(table))
+
+
+def _not_a_table(table: Any) -> Fault:
+    found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
+    return Fault("Table", found, "Collect it first." if hasattr(table, "collect") else "Convert it first.")

@@ -33,6 +33,8 @@ Prior = float | tuple[float, float]
 
 DEFAULT_METHOD = "distil"
 
+# What may say how many features, instead of k.
+_HOW_MANY = ("budget", "fdr", "expected_false")
 # Fields that hold names or patterns, of which a user may give one or many.
 _NAMES = ("include", "exclude", "keep", "categorical", "must", "never")
 
@@ -54,6 +56,7 @@ class Request:
     must: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     prior: Prior | None = None
+    estimate_prior: bool = False
     seed: int = 0
     bins: int = 5
     binning: Binning = "auto"
@@ -62,6 +65,8 @@ class Request:
     copies: Copies = "one"
     pair_memory_mb: int = 256
     stability: int = 0
+    fdr: float | None = None
+    expected_false: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -78,7 +83,7 @@ class Request:
         """A request from values as users type them: one name or several, lists, numpy numbers.
 
         ``k`` may be "all", or "auto" for a number proposed from held-out evidence, which is also what comes of giving
-        neither ``k`` nor ``budget``.
+        nothing that says how many.
 
         >>> Request.of(LabelRule("label"), method="mim", must="age", prior=[0.1, 0.2]).must
         ('age',)
@@ -88,8 +93,10 @@ class Request:
         method = plain(method)
         read = {name: _read(name, value) for name, value in given.items()}
         k = read.get("k")
-        propose = k == "auto" or (k is None and read.get("budget") is None)
-        return cls(label, method, **read | {"k": None if k in ("auto", "all") else k, "propose_k": propose})
+        propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
+        estimate = read.get("prior") == "estimate"
+        own = {"k": None if k in ("auto", "all") else k, "propose_k": propose, "estimate_prior": estimate}
+        return cls(label, method, **read | own | ({"prior": None} if estimate else {}))
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON and for the fingerprint."""
@@ -138,12 +145,24 @@ def _faults(request: Request) -> list[Fault]:
         for name, cost in (request.costs.items() if isinstance(request.costs, Mapping) else ())
         if not is_positive(cost)
     ]
+    faults += _how_many_faults(request)
     both = [name for name in request.must if name in request.never]
     if both:
         faults.append(
             Fault("Options 'must' and 'never'", f"both name {_names(both)}", "Name a feature in one of them.")
         )
     return faults
+
+
+def _how_many_faults(request: Request) -> list[Fault]:
+    """Error rates say how many features, and nothing else may."""
+    rates = [name for name in ("fdr", "expected_false") if getattr(request, name) is not None]
+    others = ["k"] if request.k is not None or request.propose_k else []
+    others += ["budget"] if request.budget is not None else []
+    if not rates or len(rates) + len(others) == 1:
+        return []
+    named = ", ".join(f"'{name}'" for name in (*rates, *others))
+    return [Fault(f"Options {named}", "each say how many features are chosen", "Give one of them.")]
 
 
 def _value(request: Request, option: str) -> Any:
@@ -210,8 +229,10 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
     ("copies", f"one of {', '.join(get_args(Copies))}", lambda v: v in get_args(Copies), "one"),
     ("stability", "0 or a whole number from 2 to 10000", lambda v: is_whole(v, 0, 10_000) and v != 1, "20"),
+    ("fdr", "a share between 0 and 1", lambda v: v is None or (is_positive(v) and v < 1), "0.1"),
+    ("expected_false", "a number above 0", lambda v: v is None or is_positive(v), "2"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("costs", "costs by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'age': 2}"),
     ("options", "settings by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'clusters': 20}"),
-    ("prior", "a share between 0 and 1, or two of them, low and high", lambda v: _prior_ok(v), "0.05"),
+    ("prior", "a share between 0 and 1, two of them, low and high, or estimate", lambda v: _prior_ok(v), "0.05"),
 )

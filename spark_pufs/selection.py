@@ -13,11 +13,12 @@ import pandas as pd
 from spark_pufs.core.evidence.drift import ColumnCounts
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings import Findings
-from spark_pufs.masking.texts import gist, masked_texts
+from spark_pufs.masking.texts import gist, masked_texts, visible
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
     Table = TypeVar("Table", pd.DataFrame, DataFrame)
@@ -35,6 +36,8 @@ _COLUMNS = {
     "relevance_error": "Float64",
     "score": "Float64",
     "standard_error": "Float64",
+    "p_value": "Float64",
+    "q_value": "Float64",
     "selected": "bool",
     "cost": "float64",
     "notes": "object",
@@ -54,6 +57,8 @@ class Feature:
     notes: str
     relevance: float | None = None  # None: made before there was one
     relevance_error: float | None = None
+    p_value: float | None = None
+    q_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,9 @@ class Selection:
         - ``relevance``, ``relevance_error``: 0 is chance, 1 the best feature, whatever the method; it never rises down
           the ranking, but where the user's limits decide the place. The error is a standard error.
         - ``score``, ``standard_error``: the method's own.
+        - ``p_value``, ``q_value``: of the test that the column by itself tells nothing of who is labelled, whatever the
+          method; choosing all columns up to a q-value keeps the share of false ones below it on average. A copy has
+          those of the column that stands for it.
         """
         rows = [asdict(feature) for feature in self.features]
         rows += [{"name": name, "selected": False, "notes": f"left out: {why}"} for name, why in self.dropped.items()]
@@ -131,17 +139,20 @@ class Selection:
 
     def apply(self, table: Table) -> Table:
         """The same table with the chosen features, all of which it must have, and the columns that are not features."""
-        if not hasattr(table, "columns"):
-            found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
+        if not hasattr(table, "columns") or not (isinstance(table, pd.DataFrame) or hasattr(table, "select")):
+            found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
             raise DataError(Fault("Table", found, "Convert it first."))
-        faults = absent(self.names, map(str, table.columns))
+        on_spark = hasattr(table, "sparkSession")
+        every = list(table.columns if on_spark else getattr(table, "column_names", table.columns))
+        faults = absent(self.names, map(str, every))
         if faults:
             raise DataError(faults)
         gone = {f.name for f in self.features if not f.selected} | set(self.dropped)
-        kept = [name for name in table.columns if str(name) not in gone]
+        kept = [place for place, name in enumerate(every) if str(name) not in gone]
         if isinstance(table, pd.DataFrame):
-            return table[kept]
-        return table.select(*["`" + name.replace("`", "``") + "`" for name in kept])
+            return table.iloc[:, kept]  # names of pandas may be such as no name finds
+        names = [every[place] for place in kept]
+        return table.select(["`" + name.replace("`", "``") + "`" for name in names] if on_spark else names)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
@@ -193,6 +204,28 @@ class Selection:
             fix = "Name a file in a folder that is there and may be written."
             raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {why}", fix)) from error
 
+    def plot(self, part: str = "ranking") -> Figure:
+        """One part of the report as a figure of matplotlib, which the extra ``plots`` installs.
+
+        - ``part``: "ranking", "distributions", "redundancy", "sizes" (without ``k``), "stability" (with ``stability``)
+          or "search" (of fscpu).
+
+        >>> from spark_pufs import select
+        >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, 0, 0, 0] * 25})
+        >>> figure = select(table, label="label", method="semi-mim", k=1).plot()
+        >>> figure.axes[0].get_title()
+        'semi-mim: 1 of 2 features'
+        """
+        from spark_pufs.report.figures import figure_of
+
+        return figure_of(self, part)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from spark_pufs.report.notebook import selection_fragment
+
+        return selection_fragment(self)
+
     def log_to_mlflow(self, experiment: str | None = None, tracking_uri: str | None = None) -> str:
         """One run of MLflow with parameters, metrics and files; its id. Logged again, it is the same run."""
         from spark_pufs.rundir.mlflow_logging import log_selection
@@ -202,7 +235,7 @@ class Selection:
     @property
     def summary(self) -> str:
         """The answer in one line."""
-        chosen = ", ".join(self.names[:10]) + (", ..." if len(self.names) > 10 else "")
+        chosen = ", ".join(map(visible, self.names[:10])) + (", ..." if len(self.names) > 10 else "")
         return f"{self.method}: {len(self.names)} of {len(self.features)} features: {chosen}"
 
     @property
@@ -214,7 +247,7 @@ class Selection:
         """The verdict where there is one, the answer in one line, then what to look at before relying on it."""
         told = [f"warning: {warning}" for warning in masked_texts(self.warnings[:TOLD])]
         more = [f"and {len(self.warnings) - TOLD:,} more"] if len(self.warnings) > TOLD else []
-        return "\n".join([*filter(None, [self.verdict]), self.summary, *told, *more])
+        return "\n".join(map(visible, [*filter(None, [self.verdict]), self.summary, *told, *more]))
 
     __repr__ = __str__
 

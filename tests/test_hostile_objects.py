@@ -113,6 +113,22 @@ def test_values_of_a_label(value: Any) -> None:
         spark_pufs.select(table, label="label", method="semi-mim", k=1)
 
 
+def test_names_that_no_values_belong_to() -> None:
+    table = TABLE.copy()
+    table[range(3)] = 0  # pandas adds three names and one column of values
+    with pytest.raises(PufsError, match=r"^Table: column 6 of 7 cannot be read: "):
+        spark_pufs.select(table, label="label", method="semi-mim", k=1)
+    with pytest.raises(PufsError, match="Table X"):
+        PUSelector(method="semi-mim", k=1).fit(table, TABLE["label"])
+
+
+def test_names_that_no_name_finds() -> None:
+    names = pd.Index(np.array(["a", "b", slice(1), "label"], dtype=object), dtype=object)
+    found = spark_pufs.select(TABLE.set_axis(names, axis=1), label="label", method="semi-mim", k=3)
+    assert set(found.names) == {"a", "b", "slice(None, 1, None)"}
+    assert list(found.apply(TABLE.set_axis(names, axis=1)).columns) == list(names)
+
+
 def test_a_message_is_not_endless() -> None:
     assert len(str(Fault("a" * 10**6, "b" * 10**6, "c" * 10**6))) < 10_000
 

@@ -17,7 +17,7 @@ PACKAGE = ROOT / "spark_pufs"
 # anything, and nothing named may import it.
 LAYERS = [
     {"masking", "values"},
-    {"errors", "version"},
+    {"errors", "fragments", "version"},
     {"types"},
     {"core"},
     {"findings", "request"},
@@ -26,6 +26,7 @@ LAYERS = [
     {"selectors"},
     {"report"},
     {"rundir"},
+    {"memory"},
     {"selection"},
     {"history", "run"},
     {"local", "spark"},
@@ -233,7 +234,7 @@ BORDERS = {
     "values.py", "api.py", "request.py",  # users' values
     "jobs/config.py", "jobs/plain_yaml.py", "jobs/settings_shown.py", "report/rerun.py",  # YAML
     "core/records.py", "jobs/json_tables.py", "masking/hidden.py", "masking/texts.py", "rundir/folder.py",  # JSON
-    "spark/parquet/bare_scan.py", "spark/ml/estimator.py", "spark/ml/params.py",  # py4j
+    "spark/parquet/bare_scan.py", "spark/parquet/label_files.py", "spark/ml/estimator.py", "spark/ml/params.py",  # py4j
     "spark/ml/persistence.py", "spark/ml/vectors.py", "spark/own_session.py", "spark/shipping.py",
     "core/process_state.py", "local/selector.py", "rundir/mlflow_logging.py",  # threadpoolctl, scikit-learn, MLflow
 }  # fmt: skip

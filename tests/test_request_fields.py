@@ -53,7 +53,8 @@ GIVEN: dict[str, Any] = {
 # What the sample or the unit of a trial decides; a new field is taken over unless it is named here.
 DECIDED_BY_TRIALS = ("label", "method", "include", "exclude", "keep", "categorical", "k", "propose_k", "budget",
                      "stability", "options")  # fmt: skip
-DECIDED_BY_OTHERS = {"label", "propose_k"}  # values of the label column, and k
+RATES: dict[str, Any] = {"fdr": 0.1, "expected_false": 2.0}  # each in place of k and budget
+DECIDED_BY_OTHERS = {"label", "propose_k", "estimate_prior"}  # values of the label column, k and prior
 
 
 def wanted(**more: Any) -> Request:
@@ -65,7 +66,7 @@ def defaults(function: Any) -> dict[str, Any]:
 
 
 def test_the_values_of_this_test_are_complete_and_no_defaults() -> None:
-    assert {*GIVEN} == {field.name for field in fields(Request)} - DECIDED_BY_OTHERS
+    assert {*GIVEN} == {field.name for field in fields(Request)} - DECIDED_BY_OTHERS - {*RATES}
     plain = Request(LABEL, DEFAULT_METHOD)
     assert not [name for name, value in GIVEN.items() if getattr(plain, name) == value]
 
@@ -85,7 +86,7 @@ def test_select_hands_on_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_scikit_learn_transformer_hands_on_every_field() -> None:
-    names = {field.name for field in fields(Request)} & {*inspect.signature(PUSelector).parameters}
+    names = {field.name for field in fields(Request)} & {*inspect.signature(PUSelector).parameters} - {*RATES}
     assert {*GIVEN} - names == {"include", "exclude", "keep"}  # columns are those of X
     request = PUSelector(unlabelled=0, **{name: GIVEN[name] for name in names})._request("label")
     assert request == wanted(include=("*",), exclude=(), keep=())
@@ -95,7 +96,7 @@ def test_the_scikit_learn_transformer_hands_on_every_field() -> None:
 def test_the_estimator_has_a_param_for_every_field() -> None:
     known = {param.name for param in PUFeatureSelector().params}
     assert {*_FIELDS} <= known
-    given = {name: GIVEN[field.name] for name, field in _FIELDS.items()}
+    given = {name: GIVEN[field.name] for name, field in _FIELDS.items() if field.name not in RATES}
     request = PUFeatureSelector(categorical=["b"], **given)._request(["a", "b"], [])
     assert request == wanted(exclude=(), keep=())
     assert PUFeatureSelector()._request(["*"], []) == Request.of(LABEL, method=DEFAULT_METHOD)
@@ -108,6 +109,27 @@ def test_a_configuration_file_has_a_key_for_every_field() -> None:
     request = parse({**places, "features": columns, "select": {**chosen, **GIVEN["options"]}}).request()
     assert request == wanted()
     assert parse(places).request() == Request.of(LABEL, method=DEFAULT_METHOD)
+
+
+@pytest.mark.parametrize(("name", "value"), RATES.items())
+def test_every_door_takes_an_error_rate(name: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = Request.of(LABEL, method=DEFAULT_METHOD, **{name: value})
+    assert getattr(asked, name) == value
+    assert not asked.propose_k
+    places = {"source": {"path": "in"}, "label": {"column": "label"}, "output": {"path": "out"}}
+    assert parse({**places, "select": {name: value}}).request() == asked
+    assert PUSelector(unlabelled=0, **{name: value})._request("label") == asked
+    param = {"expected_false": "expectedFalse"}.get(name, name)
+    assert PUFeatureSelector(**{param: value})._request(["*"], []) == asked
+    handed: list[Request] = []
+
+    def remember(engine: Any, request: Request, checkpoint: Any) -> Any:
+        handed.append(request)
+        return spark_pufs.Selection("mim", (), {}, {}, {}, (), {}, {}, "", {}, {})
+
+    monkeypatch.setattr(api, "select_with", remember)
+    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label", **{name: value})
+    assert handed == [asked]
 
 
 def test_a_trial_takes_over_what_it_does_not_decide() -> None:

@@ -106,3 +106,16 @@ def test_no_code_comes_from_data(path: Path) -> None:
 
 def test_jobs_and_package_are_both_walked() -> None:
     assert {path.relative_to(ROOT).parts[0] for path in SOURCES} == {"spark_pufs", "jobs"}
+
+
+WAYS_OUT = {"click.echo", "click.secho", "print", "errors.print", "sys.stdout.write", "sys.stderr.write"}
+
+
+def test_the_command_prints_in_one_place_where_nothing_a_terminal_obeys_gets_through() -> None:
+    printing = {
+        path.name
+        for path in (ROOT / "spark_pufs" / "cli").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and dotted(node.func) in WAYS_OUT
+    }
+    assert printing == {"terminal.py"}

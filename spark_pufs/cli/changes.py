@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from spark_pufs.cli.terminal import in_ascii, say
 from spark_pufs.errors import ConfigError, Fault
 
 __all__ = ["diff", "history"]
@@ -28,7 +29,7 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
     found = diff_of(before, after)
     if html is not None:
         _write(html, found.to_html())
-    click.echo(found.to_json() if as_json else str(found))
+    say(in_ascii(found.to_json()) if as_json else str(found))
     context.exit(found.exit_code)
 
 
@@ -45,9 +46,9 @@ def history(runs: str, as_json: bool, html: Path | None) -> None:
     if page is not None:
         _check_ours(page)
         _write(page, found.to_html(_way(page, runs)))
-    click.echo(found.to_json() if as_json else str(found))
+    say(in_ascii(found.to_json()) if as_json else str(found))
     if page is not None and not as_json:
-        click.echo(f"page: {page}")
+        say(f"page: {page}")
 
 
 def _way(page: Path, runs: str) -> str:

@@ -21,10 +21,10 @@ from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
 from spark_pufs.cli.options import ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
-from spark_pufs.cli.tables import check, compare, select, tell
-from spark_pufs.cli.terminal import IN_A_FILE, errors, progress, speaking
+from spark_pufs.cli.tables import check, compare, estimate_prior, select, tell
+from spark_pufs.cli.terminal import IN_A_FILE, complain, errors, progress, say, speaking
 from spark_pufs.errors import PufsError, Stopped
-from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible
+from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible, visible_lines
 from spark_pufs.version import __version__
 
 ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
@@ -59,7 +59,7 @@ def _code(arguments: list[str]) -> int:
     try:
         code = app.main(arguments, prog_name="spark-pufs", standalone_mode=False)
     except PufsError as error:
-        errors.print(f"error: {error}", style="red", markup=False)
+        complain(f"error: {error}")
         return error.exit_code
     except click.exceptions.Exit as done:
         return done.exit_code
@@ -67,7 +67,7 @@ def _code(arguments: list[str]) -> int:
         _without_values(error).show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
-        errors.print("stopped", style="yellow")
+        complain("stopped", "yellow")
         return Stopped.exit_code
     except ImportError as error:  # commands import what they need when they are called
         from spark_pufs.jobs.doctor import broken
@@ -78,7 +78,7 @@ def _code(arguments: list[str]) -> int:
         log.debug("unexpected", exc_info=True)
         line = next(iter(str(error).splitlines()), "")[:MOST_READ]  # below the first Spark puts a Java stack
         first = visible(foreign(line))
-        errors.print(f"error: {type(error).__name__}: {first} (--verbose shows all)", style="red", markup=False)
+        complain(f"error: {type(error).__name__}: {first} (--verbose shows all)")
         return 1
     return code if isinstance(code, int) else 0  # a command may leave with a code of its own
 
@@ -117,7 +117,7 @@ class Masked(logging.Formatter):
         return super().format(record)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
-        return masked(super().formatMessage(record))
+        return visible_lines(masked(super().formatMessage(record)))
 
     def formatException(self, ei: ExceptionInfo) -> str:
         return foreign(super().formatException(ei))
@@ -133,6 +133,7 @@ app.add_command(reproduce)
 app.add_command(select)
 app.add_command(compare)
 app.add_command(check)
+app.add_command(estimate_prior)
 
 
 @app.command()
@@ -150,17 +151,17 @@ def demo(out: Path, method: str, engine: str | None) -> None:
     with progress() as note:
         report = run_select(demo_config(out, method).on(engine), note=note)
     if report.selection is not None:
-        click.echo(found_text(report.selection))
-    click.echo(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
+        say(found_text(report.selection))
+    say(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
     if report.selection is not None and report.selection.run["engine"] == "memory":
-        click.echo(f"Again on Spark, which needs Java: spark-pufs demo --engine spark --out {out}-spark")
+        say(f"Again on Spark, which needs Java: spark-pufs demo --engine spark --out {out}-spark")
 
 
 @app.command()
 @click.argument("run_dir")
 @OVERRIDES
 def resume(run_dir: str, overrides: tuple[str, ...]) -> None:
-    """Go on with a run that was stopped, from its last checkpoint; --set gives secrets again."""
+    """Go on with a run that was stopped, from its last checkpoint; --set-file gives secrets again."""
     from spark_pufs.jobs.select_job import resume as resume_run
 
     with speaking(IN_A_FILE), progress() as note:
@@ -192,7 +193,7 @@ def power(
 
     belief = prior if prior_high is None else (prior, prior_high)
     report = power_report(belief, labelled, rows, effect=effect or None, alpha=alpha, levels=levels, target=target)
-    click.echo(str(report))
+    say(str(report))
 
 
 @app.command()
@@ -201,7 +202,7 @@ def doctor(master: str) -> None:
     """Check Java, Python, versions and a tiny job, and say what to fix; exit code 4 if something must be."""
     from spark_pufs.jobs.doctor import examine, report
 
-    report(examine(master), click.echo)
+    report(examine(master), say)
 
 
 @app.command()

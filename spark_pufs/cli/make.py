@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from spark_pufs.cli.terminal import say
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
@@ -93,7 +94,7 @@ def network(bif: Path, target: str, positive: str | None, **given: Any) -> None:
     mechanism = _mechanism(given, None, [name for name in net.names if name != target])
     rows, seed, partitions = given["rows"], given["seed"], given["partitions"]
     _write(lambda spark: network_table(spark, net, target, rows, positive, seed, partitions), mechanism, given)
-    click.echo(f"Markov blanket of {target}: {', '.join(sorted(markov_blanket(net, target)))}")
+    say(f"Markov blanket of {target}: {', '.join(sorted(markov_blanket(net, target)))}")
 
 
 def _mechanism(given: dict[str, Any], rate: float | None, features: list[str]) -> Mechanism | None:
@@ -140,7 +141,7 @@ def _write(
     elif isinstance(mechanism, SAR):
         mechanism = centred(frame, mechanism)
     write_table(with_labels(frame, mechanism, seed), given["out"], given["format_"], given["overwrite"], drawn)
-    click.echo(f"{given['rows']:,} rows, labels by {given['labels']}: {address_shown(given['out'])}")
+    say(f"{given['rows']:,} rows, labels by {given['labels']}: {address_shown(given['out'])}")
 
 
 def _network(path: Path) -> Network:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from spark_pufs.cli.options import CONFIG, OVERRIDES
-from spark_pufs.cli.terminal import progress
+from spark_pufs.cli.terminal import progress, say
 
 __all__ = ["reproduce"]
 
@@ -23,4 +23,4 @@ def reproduce(config: Path, overrides: tuple[str, ...]) -> None:
     loaded = load_settings(config, ReproduceConfig, overrides, EXAMPLE)
     with progress() as note:
         message = run_reproduce(loaded, note)
-    click.echo(message)
+    say(message)

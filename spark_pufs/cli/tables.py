@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 import click
 
 from spark_pufs.cli.options import ENGINE, OVERRIDES
-from spark_pufs.cli.terminal import IN_A_FILE, IN_A_LINE, block, errors, progress, speaking
+from spark_pufs.cli.terminal import IN_A_FILE, IN_A_LINE, block, complain, progress, say, speaking
 
 if TYPE_CHECKING:
     from spark_pufs.jobs.config import RunConfig
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
 
-__all__ = ["check", "compare", "select", "tell"]
+__all__ = ["check", "compare", "estimate_prior", "select", "tell"]
 
 _TABLE: list[Decorator] = [
     click.argument("table", required=False),
@@ -124,7 +124,7 @@ def compare(**given: Unpack[Given]) -> None:
         config = _config(given, CompareConfig, EXAMPLE)
         with progress() as note:
             message = run_compare(config, note)
-    click.echo(message)
+    say(message)
     _as_a_job(given, config)
 
 
@@ -143,7 +143,21 @@ def check(**given: Unpack[Given]) -> None:
         config = _config(given, RunConfig, EXAMPLE)
         with progress() as note:
             message = run_check(config, note)
-    click.echo(message)
+    say(message)
+
+
+@click.command("estimate-prior")
+@_options(*_TABLE)
+def estimate_prior(**given: Unpack[Given]) -> None:
+    """How many positives are there in TABLE, or in the table of a configuration? Their share, with an interval."""
+    with _asked(given):
+        from spark_pufs.jobs.config import EXAMPLE, RunConfig
+        from spark_pufs.jobs.select_job import run_estimate_prior
+
+        config = _config(given, RunConfig, EXAMPLE)
+        with progress() as note:
+            message = run_estimate_prior(config, note)
+    say(message)
 
 
 def tell(report: RunOutcome) -> None:
@@ -152,12 +166,12 @@ def tell(report: RunOutcome) -> None:
         from spark_pufs.report.terminal import answer_lines
 
         *lines, last = answer_lines(report.selection, block())
-        click.echo("\n".join(lines))
-        click.secho(last, fg="yellow" if report.selection.warnings else None)  # colour on a terminal alone
+        say("\n".join(lines))
+        say(last, "yellow" if report.selection.warnings else None)  # colour on a terminal alone
         for warning in report.selection.warnings[1:]:
-            errors.print(f"look at: {warning}", style="yellow", markup=False)
-        click.echo()
-    click.echo(report.message)
+            complain(f"look at: {warning}", "yellow")
+        say()
+    say(report.message)
 
 
 @contextmanager
@@ -221,6 +235,6 @@ def _as_a_job(given: Given, config: RunConfig) -> None:
     if given["config"] is not None:
         return
     saved = given["save_config"]
-    click.echo(f"The same as a job: --config {saved}" if saved else "The same as a job (--save-config FILE keeps it):")
+    say(f"The same as a job: --config {saved}" if saved else "The same as a job (--save-config FILE keeps it):")
     if not saved:
-        click.echo("".join(f"  {line}\n" for line in as_yaml(config).splitlines()), nl=False)
+        say("\n".join(f"  {line}" for line in as_yaml(config).splitlines()))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
+import click
 from rich.console import Console
 
 from spark_pufs.errors import Fault, PufsError
+from spark_pufs.masking.texts import visible_lines
 
-__all__ = ["IN_A_FILE", "IN_A_LINE", "block", "errors", "progress", "speaking"]
+__all__ = ["IN_A_FILE", "IN_A_LINE", "block", "complain", "errors", "in_ascii", "progress", "say", "speaking"]
 
 errors = Console(stderr=True, soft_wrap=True, highlight=False)
 log = logging.getLogger("spark_pufs")
@@ -37,6 +40,21 @@ IN_A_LINE = {
 }
 
 
+def say(text: str = "", colour: str | None = None) -> None:
+    """The one way to standard output: what a terminal would obey, in names of columns for one, is shown instead."""
+    click.secho(visible_lines(text), fg=colour)
+
+
+def in_ascii(values: str) -> str:
+    """JSON without characters that a terminal would obey; ``say`` would show them in a way that JSON does not know."""
+    return json.dumps(json.loads(values), indent=2)
+
+
+def complain(text: str, colour: str = "red") -> None:
+    """The one way to standard error besides the log."""
+    errors.print(visible_lines(text), style=colour, markup=False)
+
+
 @contextmanager
 def speaking(words: Mapping[str, str]) -> Iterator[None]:
     """Errors that pass through name settings by what the user typed."""
@@ -56,7 +74,7 @@ def _in(words: Mapping[str, str], fault: Fault) -> Fault:
 def block() -> str:
     """What a bar is made of: what the terminal can show."""
     try:
-        "█".encode(sys.stdout.encoding or "ascii")
+        "█".encode(sys.stdout.encoding or "utf-8")
     except (UnicodeError, LookupError):
         return "#"
     return "█"

@@ -28,7 +28,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
 
-__all__ = ["LocalEngine", "LocalSource", "each_in_threads"]
+__all__ = ["LocalEngine", "LocalSource", "Series", "each_in_threads"]
 
 SLICE = 65_536
 Series: TypeAlias = "pd.Series[Any]"  # of whatever a column of pandas holds
@@ -48,7 +48,7 @@ class LocalEngine:
     def columns(self) -> list[Column]:
         columns = []
         for position, name in enumerate(self._frame.columns):
-            series = self._frame.iloc[:, position]
+            series = _column(self._frame, position)
             columns.append(Column(_name(name), _kind(series), str(series.dtype)))
         return columns
 
@@ -167,6 +167,14 @@ def _kind(series: Series) -> Kind:
             else "unsupported"
         )
     return "unsupported"
+
+
+def _column(frame: pd.DataFrame, position: int) -> Series:
+    try:
+        return frame.iloc[:, position]
+    except Exception as error:  # pandas builds frames with names that no values belong to: frame[range(3)] = 0
+        found = f"column {position + 1} of {len(frame.columns)} cannot be read: {gist(error)}"
+        raise DataError(Fault("Table", found, "Build the DataFrame again.")) from error
 
 
 def _name(name: object) -> str:

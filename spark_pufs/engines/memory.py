@@ -28,6 +28,7 @@ class MemoryEngine:
 
     def __init__(self, table: pa.Table) -> None:
         _check_names(table.column_names)
+        self.table = table
         self._columns = [Column(field.name, kind_of(field.type), spark_type(field.type)) for field in table.schema]
         self._arrays = {name: _whole(table.column(name)) for name in table.column_names}
         for array in self._arrays.values():

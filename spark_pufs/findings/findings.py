@@ -13,13 +13,16 @@ from spark_pufs.findings.parts import (
     AssumptionCheck,
     Choice,
     Clustering,
+    ErrorControl,
     FeatureSummary,
+    PriorSummary,
     SearchTrace,
     SinceLast,
     SizeCurve,
     StabilitySummary,
     Standings,
     TeacherSummary,
+    WindowCounts,
 )
 from spark_pufs.types import Json
 
@@ -37,8 +40,10 @@ class Findings:
     - ``check``, ``check_before``: the cluster assumption on the chosen columns, and before the search.
     - ``clustering``, ``search``: of methods that search masks by their clusters.
     - ``sizes``, ``stability``, ``choice``, ``comparison``: evidence from repeated selections.
+    - ``control``: how many features are found at the error rate that was asked for.
+    - ``estimated_prior``: the share of positives, where it was to be estimated.
     - ``features``: distributions, redundancy and copies.
-    - ``since``: what changed since an earlier run.
+    - ``since``: what changed since an earlier run. ``memory``: the partitions whose counts were kept and added.
     - ``extra``: plain values that are a method's own.
 
     >>> Findings(sample="all 9 rows", extra={"steps": 3}).as_dict()
@@ -53,9 +58,12 @@ class Findings:
     check_before: AssumptionCheck | None = None
     sizes: SizeCurve | None = None
     stability: StabilitySummary | None = None
+    control: ErrorControl | None = None
+    estimated_prior: PriorSummary | None = None
     choice: Choice | None = None
     comparison: Standings | None = None
     since: SinceLast | None = None
+    memory: WindowCounts | None = None
     clustering: Clustering | None = None
     search: SearchTrace | None = None
     features: FeatureSummary = field(default_factory=FeatureSummary)

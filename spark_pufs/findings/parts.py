@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.evidence.prior import PriorEstimate
 
 __all__ = [
     "AssumptionCheck",
@@ -16,9 +17,12 @@ __all__ = [
     "Clustering",
     "CopyGroup",
     "Distribution",
+    "ErrorControl",
     "FeatureSummary",
     "Level",
     "NearCopies",
+    "OutsideBins",
+    "PriorSummary",
     "Redundancy",
     "SearchTrace",
     "SinceLast",
@@ -29,6 +33,7 @@ __all__ = [
     "Standings",
     "TeacherMember",
     "TeacherSummary",
+    "WindowCounts",
 ]
 
 
@@ -111,6 +116,20 @@ class TeacherSummary:
 
 
 @dataclass(frozen=True)
+class PriorSummary:
+    """The share of positives that was estimated, its interval, and what each estimator says."""
+
+    prior: float
+    low: float
+    high: float
+    estimates: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, found: PriorEstimate) -> PriorSummary:
+        return cls(found.prior, found.low, found.high, dict(found.estimates))
+
+
+@dataclass(frozen=True)
 class SizePoint:
     """``auc`` of the first ``k`` features, mean over folds, with its standard ``error``."""
 
@@ -126,6 +145,23 @@ class SizeCurve:
     points: tuple[SizePoint, ...]
     chosen: int
     best: int = 0
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class ErrorControl:
+    """What was chosen by an error rate: ``target`` is "fdr" or "expected_false" and ``bound`` its value.
+
+    ``found`` of ``tests`` features, each with a p-value of at most ``needed``. ``least``: the share of what there is to
+    tell of the label that a feature has to tell to be found with probability 0.8.
+    """
+
+    target: str
+    bound: float
+    found: int
+    tests: int
+    needed: float
+    least: float
     why: str = ""
 
 
@@ -247,3 +283,35 @@ class SinceLast:
     reasons: tuple[str, ...] = ()
     came: tuple[str, ...] = ()
     went: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class OutsideBins:
+    """A column that has left its cut points: the ``share`` of rows in outer bins or at levels not seen, and the share
+    ``before``, when the cut points were made."""
+
+    name: str
+    kind: str
+    share: float
+    before: float
+
+
+@dataclass(frozen=True)
+class WindowCounts:
+    """What an answer from a memory of counts stands on.
+
+    ``partitions`` from ``first`` to ``last`` with ``rows``; of these were ``read`` now with ``rows_read``, all where
+    cut points were ``made``. ``left``: partitions that left the window. ``labels_without_row``: late labels that belong
+    to no row.
+    """
+
+    partitions: int
+    first: str
+    last: str
+    rows: int
+    read: tuple[str, ...] = ()
+    rows_read: int = 0
+    left: tuple[str, ...] = ()
+    made: bool = False
+    outside: tuple[OutsideBins, ...] = ()
+    labels_without_row: int = 0

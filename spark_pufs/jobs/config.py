@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -25,6 +25,7 @@ from spark_pufs.jobs.settings_shown import (
 )
 from spark_pufs.masking.addresses import MASK, Address
 from spark_pufs.masking.texts import gist, masked, masked_texts
+from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.types import LabelRule
 from spark_pufs.values import shown
@@ -37,6 +38,7 @@ __all__ = [
     "SparkConfig",
     "load_config",
     "load_settings",
+    "overrides_in",
     "resolved",
     "settings_from",
     "settings_of",
@@ -128,6 +130,23 @@ class SelectionOutput(OutputConfig):
     mlflow: MlflowConfig | None = None
 
 
+class MemoryConfig(Section):
+    """Where counts are kept between runs, by which column the table is cut, and how many partitions are looked at.
+
+    ``late_labels``: a Parquet, CSV or JSON file of labels that came after their rows.
+    """
+
+    path: Place
+    partition: str
+    window: int | None = None
+    refit: Refit = "propose"
+    late_labels: Place | None = None
+
+    @property
+    def settings(self) -> MemorySettings:
+        return MemorySettings.of(self.path.given, self.partition, self.window, self.refit)
+
+
 class SparkConfig(Section):
     """Session settings; ``master`` is ignored under spark-submit, which has its own.
 
@@ -147,6 +166,7 @@ class RunConfig(Section):
     features: FeaturesConfig = FeaturesConfig()
     select: SelectConfig = SelectConfig()
     output: SelectionOutput
+    memory: MemoryConfig | None = None
     engine: Literal["auto", "spark", "memory"] = "auto"
     spark: SparkConfig = SparkConfig()
 
@@ -166,7 +186,13 @@ class RunConfig(Section):
 
 
 # Fields of a request that are keys of ``select``: all that no other section holds and users give by that name.
-_COMMON = {field.name for field in fields(Request)} - {"label", "options", "propose_k", *FeaturesConfig.model_fields}
+_COMMON = {field.name for field in fields(Request)} - {
+    "label",
+    "options",
+    "propose_k",
+    "estimate_prior",
+    *FeaturesConfig.model_fields,
+}
 
 
 def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
@@ -176,13 +202,30 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
 
 def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
     """Read a YAML file, apply overrides, check it; all faults come as one error that names the ``example`` file."""
+    return settings_of(_bytes(path, "Configuration"), str(path), model, overrides, example)
+
+
+def overrides_in(path: str) -> tuple[str, ...]:
+    """The overrides in a file, one a line, or from standard input for "-"; neither shows to other users."""
+    where = f"Overrides '{path}'"
+    try:
+        text = (sys.stdin.buffer.read(MOST_BYTES + 1) if path == "-" else _bytes(path, "Overrides")).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ConfigError(Fault(where, "are not text in UTF-8", "Write the file again.")) from error
+    if len(text) > MOST_BYTES:
+        raise ConfigError(Fault(where, f"hold over {MOST_BYTES:,} characters", "Put them into the configuration."))
+    lines = (line.strip() for line in text.splitlines())
+    return tuple(line for line in lines if line and not line.startswith("#"))
+
+
+def _bytes(path: str | Path, what: str) -> bytes:
+    """A file, not much more than as much as may be in it."""
     try:
         with Path(path).open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            return file.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         why = (isinstance(error, OSError) and error.strerror) or gist(error)
-        raise ConfigError(Fault(f"Configuration '{path}'", f"cannot be read: {why}", "Check the path.")) from error
-    return settings_of(data, str(path), model, overrides, example)
+        raise ConfigError(Fault(f"{what} '{path}'", f"cannot be read: {why}", "Check the path.")) from error
 
 
 def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
@@ -200,7 +243,8 @@ def settings_of(data: bytes, name: str, model: type[Settings], overrides: Sequen
 
 def _with_secrets(values: Mapping[str, Any]) -> Mapping[str, Any]:
     """The values, unless one is the mask of a secret: files that we leave behind do not hold it."""
-    found, fix = f"{MASK} stands for a secret, which is not kept", "Give it again: --set with this name and the value."
+    found = f"{MASK} stands for a secret, which is not kept"
+    fix = "Give it again: --set-file or --set with this name and the value."
     faults = [Fault(f"Setting '{place}'", found, fix) for place in places_masked(values)]
     if faults:
         raise ConfigError(faults)
@@ -237,12 +281,12 @@ def with_overrides(values: Mapping[str, Any], overrides: Iterable[str]) -> dict[
     {'select': {'k': 10, 'costs': {'age': 3}}, 'label': {'positive': [1, 2]}}
     """
     result = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
-    for override in overrides:
+    for number, override in enumerate(overrides, 1):
         name, equals, text = override.partition("=")
         section, dot, key = name.partition(".")
         if not (equals and dot and key):
-            known = name if equals else re.match(r"[\w.-]*", name)[0]  # type: ignore[index]  # what follows may be a secret
-            raise ConfigError(Fault(f"Override '{known}'", "expected section.key=value", "For example select.k=10."))
+            known = f"'{name}'" if text.strip("=") else f"number {number}"  # a value alone may be a secret
+            raise ConfigError(Fault(f"Override {known}", "expected section.key=value", "For example select.k=10."))
         key, dot, rest = key.partition(".")
         inner = _section(result, section, name)
         if dot:

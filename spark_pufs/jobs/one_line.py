@@ -131,10 +131,11 @@ def save_config(path: Path, config: BaseModel) -> None:
     """Write these settings to a file that is not there yet, or holds the same."""
     text = as_yaml(config).encode()
     try:
-        if path.exists() and path.read_bytes() != text:
+        place = path.expanduser()
+        if place.exists() and place.read_bytes() != text:
             raise ConfigError(Fault(f"File '{path}'", "is there already, with other settings", "Name another file."))
-        write_file(path.expanduser(), text)
-    except (OSError, ValueError) as error:
+        write_file(place, text)
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
         if isinstance(error, ConfigError):
             raise
         fix = "Name a file in a folder that is there and may be written."

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Union
 
 from spark_pufs.engines.arrow_columns import NotAlike
 from spark_pufs.engines.memory import MemoryEngine
-from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import RunConfig
+from spark_pufs.jobs.partition_folders import FolderPartitions, folders_of
 from spark_pufs.jobs.small_tables import check_there, read_small
+from spark_pufs.masking.addresses import Address
 from spark_pufs.masking.hidden import revealed
+from spark_pufs.memory.arrow_partitions import ArrowPartitions
+from spark_pufs.memory.late_labels import LateLabels, late_labels_of
+from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.spark.session import under_submit
@@ -21,7 +27,7 @@ from spark_pufs.spark.session import under_submit
 if TYPE_CHECKING:
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["TableEngine", "opened", "write_rows"]
+__all__ = ["TableEngine", "late_labels", "opened", "opened_partitions", "write_rows"]
 
 TableEngine = Union["MemoryEngine", "SparkEngine"]
 log = logging.getLogger("spark_pufs")
@@ -31,13 +37,63 @@ log = logging.getLogger("spark_pufs")
 def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[TableEngine]:
     """The table of a configuration; what cannot be read becomes one clear error, where that is cheap before Spark
     starts."""
+    with _errors_of_spark(config):
+        yield _open(config, note)
+
+
+@contextmanager
+def opened_partitions(config: RunConfig, partition: str, note: Callable[[str], None]) -> Iterator[PartitionedTable]:
+    """The table of a configuration cut by a column: by its folders where they are named after it, else by its rows."""
+    with _errors_of_spark(config):
+        yield _partitions(config, partition, note)
+
+
+def late_labels(path: Address, label: str, partition: str) -> LateLabels:
+    """A small file of labels that came after their rows."""
+    kind = path.given.rpartition(".")[2].lower()
+    try:
+        table = read_small(path.given, kind if kind in ("csv", "json") else "parquet", {}, limited=False)
+        return late_labels_of(MemoryEngine(table), label, partition)
+    except NotAlike as why:
+        fix = "Give a Parquet, CSV or JSON file of this machine."
+        raise DataError(Fault(f"Late labels '{path}'", f"cannot be read: {why}", fix)) from why
+
+
+def _partitions(config: RunConfig, partition: str, note: Callable[[str], None]) -> PartitionedTable:
+    places = None if config.source.path is None else folders_of(config.source.path.given, partition)
+    if places is not None:
+        return FolderPartitions(places, partition, lambda place: _open(_at(config, place), note))
+    engine = _open(config, note)
+    if isinstance(engine, MemoryEngine):
+        return ArrowPartitions(engine.table, partition)
+    from spark_pufs.spark.partitions import FramePartitions
+
+    return FramePartitions(engine.frame, partition)
+
+
+def _at(config: RunConfig, path: str) -> RunConfig:
+    """The configuration of one partition's place."""
+    return config.model_copy(update={"source": config.source.model_copy(update={"path": Address(path)})})
+
+
+@contextmanager
+def _errors_of_spark(config: RunConfig) -> Iterator[None]:
+    """What Spark says of rows in our words, where it is there to say something."""
+    try:
+        yield
+    except Exception:
+        if "pyspark" not in sys.modules:
+            raise
+        from spark_pufs.spark.io import plain_errors
+
+        with plain_errors(f"Source '{config.source.shown}'"):
+            raise
+
+
+def _open(config: RunConfig, note: Callable[[str], None]) -> TableEngine:
     _check_there(config)
     engine = None if config.engine == "spark" else _in_memory(config, note)
-    if engine is not None:
-        yield engine
-        return
-    with _on_spark(config, note) as distributed:
-        yield distributed
+    return _on_spark(config, note) if engine is None else engine
 
 
 def _in_memory(config: RunConfig, note: Callable[[str], None]) -> MemoryEngine | None:
@@ -77,25 +133,20 @@ def _check_wanted(config: RunConfig) -> None:
         raise NotAlike("settings of Spark are given")
 
 
-@contextmanager
-def _on_spark(config: RunConfig, note: Callable[[str], None]) -> Iterator[SparkEngine]:
+def _on_spark(config: RunConfig, note: Callable[[str], None]) -> SparkEngine:
     from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.spark.io import plain_errors, read_table
-    from spark_pufs.spark.parquet.label_files import check_label_files
+    from spark_pufs.spark.io import read_table
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
     spark = open_session(config.spark.master.given, revealed(config.spark.conf))
     source = config.source
-    with plain_errors(f"Source '{source.shown}'"):
-        note("reading the table")
-        path = None if source.path is None else source.path.given
-        frame = read_table(spark, path, source.table, source.format, revealed(source.options))
-        if source.format == "parquet" and path is not None:
-            check_label_files(frame, config.label.column)
-        files = source.table is None and source.format == "parquet" and not source.options
-        asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
-        yield SparkEngine(frame, reader=asked, from_path=files)
+    note("reading the table")
+    path = None if source.path is None else source.path.given
+    frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+    files = source.table is None and source.format == "parquet" and not source.options
+    asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
+    return SparkEngine(frame, reader=asked, from_path=files)
 
 
 def write_rows(rows: Any, folder: RunFolder, name: str) -> None:

@@ -15,17 +15,18 @@ from spark_pufs.masking.addresses import Address
 __all__ = ["check_apart"]
 
 _GLOB = "*?[{"
+_CALLED = {"source": "table", "memory": "memory"}
 
 
-def check_apart(source: Address | None, output: Address) -> None:
+def check_apart(source: Address | None, output: Address, what: str = "Output", of: str = "source") -> None:
     """Refuse an output that is the source, lies in it or holds it; links, ``..`` and file:// are seen through."""
     if source is None or not output.given.strip():
         return
     (its_store, table), (our_store, run) = _place(source.given), _place(output.given)
     how = _relation(run, table) if its_store == our_store else ""
     if how:
-        found = f"{how} the source '{source}', which would be lost"
-        raise ConfigError(Fault(f"Output '{output}'", found, "Name a folder apart from the table."))
+        found = f"{how} the {of} '{source}', which would be lost"
+        raise ConfigError(Fault(f"{what} '{output}'", found, f"Name a folder apart from the {_CALLED[of]}."))
 
 
 def _relation(run: PurePosixPath, table: PurePosixPath) -> str:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import yaml
 
 from spark_pufs.core.counting.pass_checksum import changed_table
+from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
-from spark_pufs.jobs.opening import TableEngine, opened, write_rows
+from spark_pufs.jobs.opening import TableEngine, late_labels, opened, opened_partitions, write_rows
 from spark_pufs.jobs.places import check_apart
-from spark_pufs.request import Request
-from spark_pufs.run.execution import check, check_table, execute, fingerprint, identifiers, identity, prepare, rehearse
+from spark_pufs.request import DEFAULT_METHOD, Request
+from spark_pufs.run.execution import check, check_table, fingerprint, identifiers, prepare, prior_of_table, rehearse
+from spark_pufs.run.remembered import Recalled, recall
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.files import selection_files
 from spark_pufs.rundir.folder import RunFolder
@@ -28,7 +31,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_select"]
+__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_estimate_prior", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -53,6 +56,9 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     request = config.request()
     check(request)
     check_apart(config.source.path, config.output.path)
+    if config.memory is not None:
+        check_apart(config.source.path, config.memory.path, "Memory")
+        check_apart(config.memory.path, config.output.path, of="memory")
     _check_likely(config)
     tracking = _tracking(config)
     if tracking is not None:
@@ -69,10 +75,9 @@ def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Calla
     """What a run would do, or the error that it would end with; nothing is written."""
     folder.check_place()
     folder.check_ours()
-    with opened(config, note) as engine:
-        plan = _prepared(engine, config, request)
-        _done(config, plan, folder, FolderKeeper(folder, identity(plan, request), config.output.overwrite))
-        return plan_text(plan, config)
+    with _ready(config, request, note, keep=False) as ready:
+        _done(config, ready, folder, FolderKeeper(folder, ready.identity, config.output.overwrite))
+        return plan_text(ready.plan, config, ready.request)
 
 
 def _select(
@@ -83,20 +88,19 @@ def _select(
     tracking: Tracking | None,
     note: Callable[[str], None],
 ) -> RunOutcome:
-    with opened(config, note) as engine:
-        plan = _prepared(engine, config, request)
-        keeper = FolderKeeper(folder, identity(plan, request), config.output.overwrite)
-        if _done(config, plan, folder, keeper):
+    with _ready(config, request, note) as ready:
+        keeper = FolderKeeper(folder, ready.identity, config.output.overwrite)
+        if _done(config, ready, folder, keeper):
             _clean(folder, keeper)  # a run that was killed between its last file and here has left these
             done = f"Already done: {folder.path} holds this selection of this table."
             return RunOutcome(None, done + _log(tracking, folder), str(folder.path))
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
-        selection = execute(engine, plan, request, note, keeper)
+        selection = ready.select(note, keeper)
         written = {}
         if config.output.likely_positives:
             note("writing likely positives")
-            written[LIKELY] = _write_likely(engine, selection, request, folder)
+            written[LIKELY] = _write_likely(ready.engine, selection, request, folder)
     selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
     folder.write_all(files | pages | {CONFIG: settings}, facts, written)
@@ -116,6 +120,19 @@ def _clean(folder: RunFolder, keeper: FolderKeeper) -> None:
     folder.delete(PENDING)
 
 
+@contextmanager
+def _ready(config: RunConfig, request: Request, note: Callable[[str], None], keep: bool = True) -> Iterator[Recalled]:
+    """The table of a configuration, read and found fit, or what a memory has of it; without ``keep`` that stays."""
+    if config.memory is None:
+        with opened(config, note) as engine:
+            yield Recalled(engine, _prepared(engine, config, request), request)
+        return
+    settings, given = config.memory.settings, config.memory.late_labels
+    late = None if given is None else late_labels(given, config.label.column, settings.partition)
+    with opened_partitions(config, settings.partition, note) as table:
+        yield recall(table, request, settings, note, keep, late)
+
+
 def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
     """The table and all that is to be written of it, found fit."""
     if config.output.likely_positives:
@@ -125,11 +142,11 @@ def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
     return prepare(engine, request)
 
 
-def _done(config: RunConfig, plan: Plan, folder: RunFolder, keeper: FolderKeeper) -> bool:
+def _done(config: RunConfig, ready: Recalled, folder: RunFolder, keeper: FolderKeeper) -> bool:
     """Whether this very run has finished here; what another run has left, finished or not, is refused."""
     tables = [LIKELY] if config.output.likely_positives else []
-    request = config.request()
-    if folder.check(fingerprint(plan, request), config.output.overwrite, tables, request.as_dict()):
+    request = ready.request
+    if folder.check(fingerprint(ready.plan, request), config.output.overwrite, tables, request.as_dict()):
         return True
     keeper.check()
     return False
@@ -146,6 +163,19 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
     with opened(config, note) as engine:
         return str(check_table(engine, request))
+
+
+def run_estimate_prior(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
+    """How many positives the table of a configuration has; what to tell the user."""
+    with opened(config, note) as engine:
+        return str(prior_of_table(engine, _of_columns(config.request()), note))
+
+
+def _of_columns(request: Request) -> Request:
+    """What a request says of the table, without what it says of a selection."""
+    request = replace(request, k=None, propose_k=False, budget=None, fdr=None, expected_false=None)
+    request = replace(request, method=DEFAULT_METHOD, options={}, must=(), never=(), costs={})
+    return replace(request, prior=None, estimate_prior=False)
 
 
 def _tracking(config: RunConfig) -> Tracking | None:
@@ -203,7 +233,7 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
             raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
 
 
-def _write_likely(engine: TableEngine, selection: Selection, request: Request, folder: RunFolder) -> int:
+def _write_likely(engine: Engine, selection: Selection, request: Request, folder: RunFolder) -> int:
     """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
     clustering = selection.findings.clustering
     if clustering is None or clustering.model is None:
@@ -217,9 +247,8 @@ def _write_likely(engine: TableEngine, selection: Selection, request: Request, f
     return written
 
 
-def plan_text(plan: Plan, config: RunConfig) -> str:
+def plan_text(plan: Plan, config: RunConfig, request: Request) -> str:
     """What a run would do, if the method can be run on this table at all."""
-    request = config.request()
     table = pack(plan, request)
     try:
         rehearse(table, request)

@@ -24,6 +24,7 @@ from spark_pufs.types import LabelRule
 
 __all__ = ["PUSelector"]
 
+DEFAULT_K = 25
 MOST_TOLD = 600  # characters of an error of scikit-learn
 
 
@@ -34,13 +35,14 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     parameter means what it means in ``spark_pufs.select``. ``positive``, ``negative`` and ``unlabelled`` are values of
     the target (one or several, ``"*"`` for all others); NaN and None are unlabelled too, and so is -1 by default, as in
     ``sklearn.semi_supervised``. ``must``, ``never``, ``costs`` and ``categorical`` name columns: those of a
-    DataFrame, ``x0, x1, ...`` of an array.
+    DataFrame, ``x0, x1, ...`` of an array. The default of ``k`` counts where neither ``fdr`` nor ``expected_false`` is
+    given.
 
     After ``fit``: ``support_`` (D,) bool; ``ranking_`` (D,) int, 1 is best, columns left out as useless (constant, say)
     share the last rank; ``scores_`` (D,) the method's own score and ``relevance_`` (D,) the same on one scale for all
-    methods, 0 for chance and 1 for the best, NaN for columns left out; ``selection_``, the whole answer with report and
-    warnings, each of which is a ``PufsWarning`` too; ``n_features_in_`` and, for tables with names,
-    ``feature_names_in_``.
+    methods, 0 for chance and 1 for the best, ``q_values_`` (D,), NaN for columns left out; ``selection_``, the whole
+    answer with report and warnings, each of which is a ``PufsWarning`` too; ``n_features_in_`` and, for tables with
+    names, ``feature_names_in_``.
 
     >>> X = np.array([[1, 5], [1, 5], [0, 6], [0, 5], [1, 6], [0, 6]] * 10)
     >>> s = np.array([1, 1, 0, 0, 1, 0] * 10)
@@ -51,7 +53,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     def __init__(
         self,
         method: str = "distil",
-        k: int | Literal["auto", "all"] | None = 25,
+        k: int | Literal["auto", "all"] | None = DEFAULT_K,
         *,
         positive: Any = 1,
         negative: Any = (),
@@ -70,6 +72,8 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         copies: Copies = "one",
         pair_memory_mb: int = 256,
         stability: int = 0,
+        fdr: float | None = None,
+        expected_false: float | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.method = method
@@ -91,6 +95,8 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.copies = copies
         self.pair_memory_mb = pair_memory_mb
         self.stability = stability
+        self.fdr = fdr
+        self.expected_false = expected_false
         self.options = options
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:
@@ -110,6 +116,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.ranking_ = lines["rank"].fillna(last).to_numpy(np.int64)
         self.scores_ = lines["score"].to_numpy(np.float64, na_value=np.nan)
         self.relevance_ = lines["relevance"].to_numpy(np.float64, na_value=np.nan)
+        self.q_values_ = lines["q_value"].to_numpy(np.float64, na_value=np.nan)
         warn(self.selection_.warnings)
         return self
 
@@ -139,6 +146,8 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     def _request(self, column: str) -> Request:
         given = self.get_params(deep=False)
         values = [given.pop(name) for name in ("positive", "negative", "unlabelled")]
+        if given["k"] == DEFAULT_K and not given["fdr"] is given["expected_false"] is None:
+            given["k"] = None  # the default gives way to what was said
         given["options"] = {} if given["options"] is None else given["options"]
         return Request.of(LabelRule(column, *values), **given)
 

@@ -16,7 +16,7 @@ from typing import Any
 from spark_pufs.masking.addresses import MASK, address_shown
 from spark_pufs.masking.hidden import without_known
 
-__all__ = ["MASK", "foreign", "gist", "is_secret", "masked", "masked_texts", "visible"]
+__all__ = ["MASK", "foreign", "gist", "is_secret", "masked", "masked_texts", "visible", "visible_lines"]
 
 MOST_SHOWN = 200  # characters of an error of others
 
@@ -171,3 +171,8 @@ def visible(text: str) -> str:
     a\\x1b[31mb\\nc
     """
     return _UNSEEN.sub(lambda found: found.group().encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def visible_lines(text: str) -> str:
+    """Several lines, each ``visible``."""
+    return "\n".join(map(visible, text.split("\n")))

@@ -64,22 +64,28 @@ _OneLine.add_representer(str, _text)
 
 def _changed(request: Values) -> dict[str, Any]:
     """Settings that are not the default, and the seed."""
-    apart = ("label", "method", "options", "k", "propose_k")
-    return _how_many(request) | {
-        field.name: request[field.name]
-        for field in fields(Request)
-        if field.name not in apart and field.name in request
-        if field.name == "seed" or _plain(request[field.name]) != _plain(_default(field))
-    }
+    apart = ("label", "method", "options", "k", "propose_k", "estimate_prior")
+    estimated = {"prior": "estimate"} if request.get("estimate_prior") else {}
+    return (
+        _how_many(request)
+        | estimated
+        | {
+            field.name: request[field.name]
+            for field in fields(Request)
+            if field.name not in apart and field.name in request
+            if field.name == "seed" or _plain(request[field.name]) != _plain(_default(field))
+        }
+    )
 
 
 def _how_many(request: Values) -> dict[str, Any]:
-    """``k`` as a user writes it; without k and budget a number is proposed, so "all" must be said."""
+    """``k`` as a user writes it; where nothing says how many a number is proposed, so "all" must be said."""
     if request.get("k") is not None:
         return {"k": request["k"]}
     if request.get("propose_k"):
         return {"k": "auto"}
-    return {"k": "all"} if request.get("budget") is None else {}
+    told = any(request.get(name) is not None for name in ("budget", "fdr", "expected_false"))
+    return {} if told else {"k": "all"}
 
 
 def _changed_label(label: Values) -> dict[str, Any]:

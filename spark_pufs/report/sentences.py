@@ -123,6 +123,8 @@ def asked(selection: Selection) -> list[str]:
         for name, value in (
             ("at most", f"{request['k']:,} features" if request.get("k") else ""),
             ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
+            ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
+            ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
@@ -166,6 +168,7 @@ def sure(selection: Selection) -> list[Sign]:
     """Everything that speaks for or against relying on the answer."""
     return [
         *_verdict_sign(selection),
+        *_control_sign(selection),
         *_stability_sign(selection),
         *_check_sign(selection),
         *_border_sign(selection),
@@ -175,7 +178,8 @@ def sure(selection: Selection) -> list[Sign]:
 
 def warnings_of(selection: Selection) -> list[str]:
     """The warnings that the headline and ``sure`` do not tell already."""
-    told = (few_labels(selection.facts["labelled_positive"]), NOTHING_CHOSEN)
+    control = selection.findings.control
+    told = (few_labels(selection.facts["labelled_positive"]), NOTHING_CHOSEN, control.why if control else "")
     return [warning for warning in selection.warnings if warning not in told]
 
 
@@ -224,6 +228,12 @@ def _verdict_sign(selection: Selection) -> list[Sign]:
     if not selection.verdict:
         return []
     return [Sign("good" if selection.verdict.startswith("Better than chance") else "poor", selection.verdict)]
+
+
+def _control_sign(selection: Selection) -> list[Sign]:
+    """What is known of false features among the chosen ones."""
+    control = selection.findings.control
+    return [] if control is None else [Sign("good" if control.found else "poor", control.why)]
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from spark_pufs.masking.texts import visible
 from spark_pufs.report.sentences import fixed, number, short
 from spark_pufs.report.verdict import verdict_of
 
@@ -28,7 +29,7 @@ def ranking_lines(selection: Selection, block: str = "█") -> list[str]:
     others = [feature for feature in selection.features if not feature.selected]
     told = all(feature.relevance is not None for feature in selection.features)
     shown = [*chosen[:CHOSEN], *others[:OTHERS]]
-    names = min(max((len(short(feature.name, NAME)) for feature in shown), default=0), NAME)
+    names = min(max((len(short(visible(feature.name), NAME)) for feature in shown), default=0), NAME)
     most = max((abs(_value(feature, told)) for feature in shown), default=0.0) or 1.0
     head = f"{'rank':>5}  {'feature':{names}}  {'relevance' if told else 'score':{BAR}}"
     rows = [_row(feature, told, names, most, block) for feature in shown]
@@ -57,7 +58,7 @@ def _row(feature: Feature, told: bool, names: int, most: float, block: str) -> s
     figure = fixed(value) if told else number(value)
     spread = f" ± {2 * error:.2f}" if error and told else ""
     bar = bar_text(value, most, block)
-    return f"{feature.rank:>5}  {short(feature.name, NAME):{names}}  {bar:{BAR}}  {figure}{spread}"
+    return f"{feature.rank:>5}  {short(visible(feature.name), NAME):{names}}  {bar:{BAR}}  {figure}{spread}"
 
 
 def _value(feature: Feature, told: bool) -> float:

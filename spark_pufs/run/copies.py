@@ -46,12 +46,21 @@ def _without_copies(plan: Plan, preferred: Sequence[str], must: set[str]) -> Pla
 
 
 def _without_near_copies(plan: Plan, engine: Engine, preferred: Sequence[str], must: set[str]) -> Plan:
-    near = near_copies(plan, engine, [name for name in preferred if name in plan.features], must)
+    if plan.frozen is None:
+        near = near_copies(plan, engine, [name for name in preferred if name in plan.features], must)
+    else:
+        near = _still_near(plan, plan.frozen.near_copies, must)
     if not near:
         return plan
     features = tuple(name for name in plan.features if name not in near)
     warning = copy_warning({name: near[name].of for name in plan.features if name in near}, "near copies")
     return replace(plan, features=features, near_copies=near, warnings=(*plan.warnings, warning))
+
+
+def _still_near(plan: Plan, near: Mapping[str, NearCopy], must: set[str]) -> dict[str, NearCopy]:
+    """Near copies that were found before, of features that are still chosen from."""
+    own = set(plan.features)
+    return {name: copy for name, copy in near.items() if name in own - must and copy.of in own}
 
 
 def _equal_columns(plan: Plan) -> list[list[str]]:
@@ -125,8 +134,16 @@ def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None, limits
     stands = {**near, **{name: near.get(of, of) for name, of in plan.copies.items()}}
     order = sorted(stands, key=lambda name: (name in plan.copies, rank[stands[name]], place[name]))
     chosen = _affordable(lines, order, place, wanted, limits)
+    tested = {line.name: line for line in lines}
     lowest = min(0.0, *(line.score for line in lines))
-    copies = [_copy(name, notes[name], name in chosen, place[name], lowest, limits) for name in order]
+    copies = [
+        replace(
+            _copy(name, notes[name], name in chosen, place[name], lowest, limits),
+            p_value=tested[stands[name]].p_value,
+            q_value=tested[stands[name]].q_value,
+        )
+        for name in order
+    ]
     every = sorted([*lines, *copies], key=lambda line: not line.selected)  # a stable sort
     return tuple(replace(line, rank=rank) for rank, line in enumerate(every, start=1))
 

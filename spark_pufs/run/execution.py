@@ -19,17 +19,21 @@ import numpy as np
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import Fault, did_you_mean
+from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
-from spark_pufs.request import Request
+from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
+from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
+from spark_pufs.run.teacher_scores import prior_of, scored_rows, with_prior
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
@@ -45,7 +49,7 @@ from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
-from spark_pufs.table.pu_table import Plan, PUTable, inspect
+from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
 from spark_pufs.types import Json, LabelRule
 from spark_pufs.version import __version__
 
@@ -59,6 +63,7 @@ __all__ = [
     "identity",
     "label_faults",
     "prepare",
+    "prior_of_table",
     "rehearse",
     "select_with",
 ]
@@ -88,11 +93,11 @@ def check(request: Request) -> None:
     read_options(method_named(request.method), request.options)
 
 
-def prepare(engine: Engine, request: Request, known: Plan | None = None) -> Plan:
+def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen: Frozen | None = None) -> Plan:
     """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning, known)
+    plan = inspect(engine, request, method.binning, known, frozen)
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     return one_of_each(plan, engine, request, limits)
 
@@ -103,6 +108,8 @@ def rehearse(table: PUTable, request: Request) -> None:
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
     limits, _ = limits_of(request, table.names, table.plan.schema.table)
+    if request.estimate_prior:  # any share that is possible
+        request = replace(request, prior=(1 + table.plan.labels.positive / table.rows) / 2, estimate_prior=False)
     with suppress(RowsWanted):
         method.run(Task(table, counter, limits, request, read_options(method, request.options), unread, IN_PROCESS))
 
@@ -138,33 +145,42 @@ def execute(
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
     note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
+    bounds = task.limits
     try:
-        outcome, alone = _evident(task, method), told_alone(task.counter)
-        outcome, order = ordered(outcome, alone, task.limits)
+        task, prior = with_prior(task)
+        task, tests, control = controlled(task)
+        outcome, alone = as_found(_evident(task, method), task, control), told_alone(task.counter)
+        tests = tests or tests_of(task)  # after the method, which may have counted labels on the way
+        outcome, order = ordered(outcome, alone, task.limits) if control is None else (outcome, outcome.order())
         seen = summarise(task.table, task.counter, order, len(outcome.chosen))
         leaks, columns = _leaks(task.table, task.counter), _columns(task.table, task.counter)
     finally:
         task.table.blocks.release()
-    lines = _lines(plan, task.limits, outcome, order, relevance_of(outcome, order, alone, task.limits))
+    lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests)
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
+    said += prior.warnings if prior is not None else ()
+    said += (control.why,) if control is not None and not control.found else ()
     warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
-    outcome = replace(outcome, findings=replace(outcome.findings, features=seen))
+    found = None if prior is None else PriorSummary.of(prior)
+    outcome = replace(outcome, findings=replace(outcome.findings, features=seen, estimated_prior=found))
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
 
 
 def _wanted(request: Request, method: Method, limits: Limits) -> int | None:
     """How many features were asked for, all being a number too; None where they are counted by other means."""
+    if request.fdr is not None or request.expected_false is not None:
+        return None
     every = request.budget is None and not request.propose_k and not method.own_size
     return limits.k if request.k is not None or every else None
 
 
 def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
     few = (few_labels(plan.labels.positive),) if plan.labels.positive < FEW_LABELS else ()
-    return few if outcome.chosen else (*few, NOTHING_CHOSEN)
+    return few if outcome.chosen or outcome.findings.control else (*few, NOTHING_CHOSEN)
 
 
 def _evident(task: Task, method: Method) -> Outcome:
@@ -205,6 +221,17 @@ def check_table(engine: Engine, request: Request) -> ClusterCheck:
     finally:
         task.table.blocks.release()
     return check_counts(counted, request.seed)
+
+
+@undisturbed()
+def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None) -> PriorEstimate:
+    """How many positives a table has, from the columns of the request."""
+    request = replace(request, method=DEFAULT_METHOD, options={})
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS, note=note)
+    try:
+        return prior_of(task, scored_rows(task, "Prior"))
+    finally:
+        task.table.blocks.release()
 
 
 def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:
@@ -260,6 +287,8 @@ def identity(plan: Plan, request: Request) -> dict[str, Json]:
         "request": request.as_dict(),
         "version": __version__,
     }
+    if plan.frozen is not None:
+        facts["cut_points"] = plan.frozen.digest
     others = packages_behind(request.method)
     if others:
         facts["packages"] = others
@@ -321,7 +350,7 @@ def _selection(
 
 
 def _lines(
-    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance
+    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance, tests: FeatureTests
 ) -> tuple[Feature, ...]:
     """The ranking of all features but copies."""
     chosen = set(outcome.chosen)
@@ -337,6 +366,8 @@ def _lines(
             notes="; ".join(note for note in (bound.get(i), outcome.notes.get(i)) if note),
             relevance=float(relevance[0][i]),
             relevance_error=float(relevance[1][i]),
+            p_value=float(tests.p[i]),
+            q_value=float(tests.q[i]),
         )
         for rank, i in enumerate(order, start=1)
     )

@@ -31,7 +31,9 @@ __all__ = ["MANIFEST", "MARK", "RunFolder"]
 MANIFEST = "manifest.json"
 MARK = ".spark-pufs"  # says that the folder is a run directory
 _MARK_TEXT = b"A run directory of spark_pufs: files in it are replaced by the next run.\n"
-_OURS = ("checkpoint.npz", "config.pending.yaml", "parts")  # of runs that were stopped before folders were marked
+_OURS = ("checkpoint.npz", "config.pending.yaml", "parts", ".lock")  # of runs stopped before folders were marked
+_NOBODYS = (".DS_Store", ".directory", ".gitignore", ".gitkeep", ".keep")  # in folders that hold nothing
+_HARMLESS = {*_OURS, *_NOBODYS, *map(partial, (MARK, *_OURS))}
 log = logging.getLogger("spark_pufs")
 
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\\x00-\x1f]{1,200}")
@@ -92,7 +94,7 @@ class RunFolder:
     def check_ours(self) -> None:
         """Refuse a folder that holds anything and is no run directory: its files are the user's."""
         there = self._listed()
-        foreign = sorted(name for name in there if not name.startswith(".") and name not in _OURS)
+        foreign = sorted(there - _HARMLESS)
         if foreign and MARK not in there and not self._has_manifest():
             shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
             found = f"holds {shown}, and is not a run directory"

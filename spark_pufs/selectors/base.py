@@ -27,6 +27,7 @@ _RENAMED = {
     "include": ("features",),
     "label": ("label", "positive", "negative", "unlabelled"),
     "propose_k": (),
+    "estimate_prior": (),
     "options": (),
 }
 # What other libraries, our own configuration and earlier versions call an option.
@@ -147,6 +148,7 @@ class Method:
     makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
+    from_counts: bool = False  # asks for label counts and pair counts only, never for rows
     binning: Binning = "equal-frequency"  # where none is asked for
     trial_options: Mapping[str, Json] = field(default_factory=dict)  # short work, where folds only rank the methods
 

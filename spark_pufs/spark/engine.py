@@ -26,6 +26,7 @@ from spark_pufs.spark.io import plan_errors, spark_errors
 from spark_pufs.spark.likely import likely_rows
 from spark_pufs.spark.own_session import in_own_session
 from spark_pufs.spark.parquet.files import ParquetFiles
+from spark_pufs.spark.parquet.label_files import check_files, check_label_files
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
 from spark_pufs.spark.versions import no_answer
@@ -63,6 +64,7 @@ class SparkEngine:
         tasks or raises, "spark" leaves them to Spark, "auto" takes the first that is possible. ``from_path``: the frame
         is what was read from a path, which Spark Connect cannot tell.
         """
+        self.frame = frame
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
         self._cache = cache
@@ -70,6 +72,7 @@ class SparkEngine:
         self._from_path = from_path
         self.how: dict[str, str] = {}
         self.passes: list[Pass] = []
+        self._checked: set[str] = set()  # labels that no file lacks
         self._rows: list[int] = []  # of the table, once a pass has counted them
 
     @cached_property
@@ -86,8 +89,21 @@ class SparkEngine:
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> SparkSource:
         files = self._by_tasks(numeric, [*text, label])
+        self._check_label(label, files is not None)
         raw = self._by_spark(numeric, text, label) if files is None else files
         return SparkSource(raw, self.passes, self._cache)
+
+    def _check_label(self, label: str, by_tasks: bool) -> None:
+        """Before the first pass, and once: what follows reads the same files."""
+        if label in self._checked:
+            return
+        position = [name for name, _ in self._types].index(label)
+        if by_tasks:
+            check_files(self._files.holding(position), label)
+        else:
+            with worker_errors():
+                check_label_files(self._theirs, position, label, self._from_path)
+        self._checked.add(label)
 
     def _by_spark(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Raw:
         packed, width = self._frame.selectExpr(*self._columns(numeric, text, label)), len(numeric)

@@ -18,7 +18,7 @@ from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
 
-__all__ = ["NearCopy", "PUTable", "Plan", "inspect", "narrowed", "pack", "packer"]
+__all__ = ["Frozen", "NearCopy", "PUTable", "Plan", "bins_of", "inspect", "narrowed", "pack", "packer"]
 
 IDENTIFIER_ROWS = 100  # below this, all-distinct integers are nothing remarkable
 
@@ -29,6 +29,15 @@ class NearCopy:
 
     of: str
     agreement: float
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """Cut points and near copies that were settled before, by rows that are no longer read."""
+
+    bins: tuple[Bins, ...]
+    near_copies: Mapping[str, NearCopy]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -46,6 +55,7 @@ class Plan:
     binning: Binning
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
     near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
+    frozen: Frozen | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -73,12 +83,16 @@ class PUTable:
 
 
 def inspect(
-    engine: Engine, request: Request, own_binning: Binning = "equal-frequency", known: Plan | None = None
+    engine: Engine,
+    request: Request,
+    own_binning: Binning = "equal-frequency",
+    known: Plan | None = None,
+    frozen: Frozen | None = None,
 ) -> Plan:
     """Resolve the columns, read the table once, and raise all faults together.
 
     ``own_binning`` is the method's: what ``auto`` means to it. Rows behind a ``known`` plan of the same columns are not
-    read again.
+    read again. With ``frozen`` bins, columns without some are left out.
     """
     columns = engine.columns()
     schema, faults = resolve(
@@ -90,7 +104,7 @@ def inspect(
     same = known is not None and known.schema == schema
     source, profile = (known.source, known.profile) if known and same else _profiled(engine, schema)
     states, label_faults = _labels(profile, request)
-    dropped = dict(schema.skipped) | _dropped(schema, profile, request.max_categories)
+    dropped = dict(schema.skipped) | _uncut(schema, frozen) | _dropped(schema, profile, request.max_categories)
     features = tuple(name for name in schema.order if name not in dropped)
     faults += label_faults + _named_features(request, features, dropped, names)
     faults += _missing_faults(schema, profile, request)
@@ -109,7 +123,16 @@ def inspect(
         _warnings(schema, profile, labels, request, features),
         source,
         request.binning_or(own_binning),
+        frozen=frozen,
     )
+
+
+def _uncut(schema: Schema, frozen: Frozen | None) -> dict[str, str]:
+    """Columns that could not be cut when the others were."""
+    if frozen is None:
+        return {}
+    cut = {one.name for one in frozen.bins if one.levels > 1}
+    return {name: "one level when the cut points were made" for name in schema.order if name not in cut}
 
 
 def _profiled(engine: Engine, schema: Schema) -> tuple[Source, Profile]:
@@ -133,7 +156,8 @@ def pack(plan: Plan, request: Request, known: Iterable[Bins] = (), grader: Grade
 
     With a ``grader`` blocks hold soft labels.
     """
-    bins = {one.name: one for one in known} or _bins(plan, request)
+    settled = plan.frozen.bins if plan.frozen else ()
+    bins = {one.name: one for one in (*settled, *known)} or bins_of(plan, request)
     ordered = tuple(bins[name] for name in plan.features)
     blocks = plan.source.pack(replace(packer(plan, ordered), grader=grader))
     return PUTable(plan, ordered, Layout(tuple(b.levels for b in ordered)), blocks)
@@ -149,7 +173,8 @@ def packer(plan: Plan, bins: Iterable[Bins]) -> Packer:
     return Packer(numeric, text, plan.states)
 
 
-def _bins(plan: Plan, request: Request) -> dict[str, Bins]:
+def bins_of(plan: Plan, request: Request) -> dict[str, Bins]:
+    """How every column of the table becomes levels."""
     profile, schema = plan.profile, plan.schema
     edges = _edges(plan, request)
     bins = {}

@@ -163,7 +163,7 @@ def test_settings_with_secret_names_are_kept_masked_and_asked_for_again(tmp_path
         load_config(tmp_path / "config.yaml")
     assert str(caught.value) == (
         f"Setting 'spark.conf.{name}': *** stands for a secret, which is not kept. "
-        "Give it again: --set with this name and the value."
+        "Give it again: --set-file or --set with this name and the value."
     )
     again = load_config(tmp_path / "config.yaml", [f"spark.conf.{name}={SECRET}"])
     assert again == given
@@ -255,3 +255,25 @@ def test_reports_and_files_show_no_secret(tmp_path: Path) -> None:
     assert sorted(written["names"]) == ["a", "c", "origin", "token=1"]  # names are the answer: they stay
     assert written["request"]["label"]["positive"] == ["s3://***@b"]
     assert shown in (tmp_path / "report.html").read_text()
+
+
+def test_what_a_terminal_obeys_is_shown_in_all_that_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    red, page = "\x1b[31mred\x9b2J\n", tmp_path / "t.parquet"
+    table = pd.DataFrame({red: [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, 0] * 50})
+    found = spark_pufs.select(table, label="label", method="semi-mim", k=1)
+    assert str(found).splitlines()[0] == r"semi-mim: 1 of 2 features: \x1b[31mred\x9b2J\n"
+    table.to_parquet(page)
+    line = ["select", str(page), "--label", "label", "-k", "1", "--method", "semi-mim"]
+    for day in ("monday", "tuesday"):
+        assert run([*line, "--out", str(tmp_path / day)]) == 0
+    assert run(["diff", str(tmp_path / "monday"), str(tmp_path / "tuesday")]) == 0
+    assert run(["history", str(tmp_path)]) == 0
+    printed = "".join(capsys.readouterr())
+    assert r"\x1b[31mred\x9b2J\n" in printed
+    assert not {"\x1b", "\x9b"} & set(printed)
+    assert run(["diff", str(tmp_path / "monday"), str(tmp_path / "tuesday"), "--json"]) == 0
+    printed = capsys.readouterr().out
+    assert not {"\x1b", "\x9b"} & set(printed)
+    assert json.loads(printed)["stayed"][0]["name"] == red

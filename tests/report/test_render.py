@@ -85,7 +85,7 @@ def test_any_name_keeps_the_shape_of_page_and_tables(name: str) -> None:
     page = Page(to_html(selection))
     assert page.tags == Page(to_html(renamed(plain(), "name"))).tags
     for line in table_rows(to_markdown(selection)):
-        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 9
+        assert len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) == 10
 
 
 def table_rows(markdown: str) -> list[str]:
@@ -193,7 +193,7 @@ def test_a_selection_without_relevance_is_drawn_by_its_scores() -> None:
     page, markdown = to_html(old), to_markdown(old)
     assert "<th>score</th>" in page
     assert "what chance gives" not in page + markdown
-    assert all(line.count("|") == 9 for line in table_rows(markdown)[:3])
+    assert all(line.count("|") == 10 for line in table_rows(markdown)[:3])
 
 
 def test_copies_are_groups_with_one_representative() -> None:

@@ -160,6 +160,7 @@ def stopped(tmp_path_factory: pytest.TempPathFactory) -> tuple[pd.DataFrame, Pat
         ("first", None),
         ("first", [{"labelled": 3, "rows": 1}] * 10),
         ("first", [{"rows": 1}] * 10),
+        ("first", [None] * 10),
     ],
 )
 def test_sealed_anew_with_wrong_types_or_sizes(stopped: tuple[Any, ...], name: str, value: Any) -> None:

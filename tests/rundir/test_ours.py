@@ -26,7 +26,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    "names", [["config.yaml"], ["report.html", "thesis.txt"], ["manifest.json"], ["a", "b", "c", "d"]]
+    "names",
+    [["config.yaml"], ["report.html", "thesis.txt"], ["manifest.json"], list("abcd"), [".bashrc"], [".thesis.partial"]],
 )
 def test_a_folder_with_files_of_the_user_is_refused_and_stays(tmp_path: Path, names: list[str]) -> None:
     for name in names:

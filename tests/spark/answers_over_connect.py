@@ -10,6 +10,7 @@ import pytest
 
 import spark_pufs
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.errors import DataError
 from spark_pufs.spark.own_session import in_own_session, is_ours
 from spark_pufs.spark.versions import check_workers
 
@@ -53,3 +54,15 @@ def test_same_answers_as_in_process(session: Any, table: Any, local: pd.DataFram
         likely = sorted(row["row"] for row in spark_pufs.likely_positives(found, table).collect())
         assert likely == sorted(spark_pufs.likely_positives(expected, local)["row"])
     assert dict(session.conf.getAll) == before
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["a folder", "another file system"])
+def test_files_without_the_label_are_found(session: Any, tmp_path: Path, elsewhere: bool) -> None:
+    for name, columns in (("a", ["x", "label"]), ("b", ["x"])):
+        pd.DataFrame({column: [0, 1] for column in columns}).to_parquet(tmp_path / f"{name}.parquet")
+    link = "fs.viewfs.mounttable.elsewhere.link./t"
+    session.conf.set(link, f"file://{tmp_path}")
+    table = session.read.parquet("viewfs://elsewhere/t" if elsewhere else str(tmp_path)).where("x >= 0")
+    with pytest.raises(DataError, match=r"^Column 'label': is not in 1 of 2 files, 'b\.parquet' for one\."):
+        spark_pufs.select(table, label="label", method="mim", k=1)
+    session.conf.unset(link)

@@ -32,8 +32,10 @@ from spark_pufs.jobs import compare_job, select_job
 from spark_pufs.jobs.compare_job import CompareConfig, run_compare
 from spark_pufs.jobs.config import RunConfig
 from spark_pufs.jobs.select_job import run_select
+from spark_pufs.memory.store import INDEX
 from spark_pufs.studies import reproduce
 from spark_pufs.studies.reproduce import Nothing, ReproduceConfig, UnitRunner, Work, run_reproduce
+from support.memory_days import OPTIONS, day
 
 __all__ = ["JOBS", "Job", "Tally", "strike_everywhere"]
 
@@ -239,10 +241,22 @@ def _html(out: Path) -> str:
     return re.sub(r"\d+\.\d+ s", "", (out / "page.html").read_text())
 
 
+def _remembered(place: Path, first: int = 3, last: int = 3) -> None:
+    """Of the window only the last day is in the table: what is lost of the others is lost."""
+    rows = pd.concat([day(number, rows=120) for number in range(first, last + 1)])
+    spark_pufs.select(rows, memory=place / "out", partition="day", window=2, **OPTIONS)
+
+
+def _kept(out: Path) -> Any:
+    index = json.loads((out / INDEX).read_text())["index"]
+    return index, {name: (out / name).read_bytes() for name in os.listdir(out)}
+
+
 JOBS = (
     Job("fscpu over older results", lambda place: _fscpu(place, 1), _fscpu, _names),
     Job("compare over an older one", lambda place: _compare(place, ("mim",)), _compare, _standings),
     Job("reproduce", lambda place: None, _reproduce, _results),
     Job("diff --html over an older page", _runs, _page, _html),
     Job("Selection.write over an older one", lambda place: _fscpu(place, 1), _written, _names),
+    Job("a day more in a memory", lambda place: _remembered(place, 1, 2), _remembered, _kept),
 )

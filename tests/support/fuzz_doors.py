@@ -10,6 +10,7 @@ import io
 import json
 import logging
 import os
+import re
 import shutil
 import warnings
 from collections.abc import Callable, Iterator
@@ -35,6 +36,7 @@ from support.host import changes, files_in, host_state
 __all__ = ["DOORS", "Door", "Place", "checked", "spark_doors"]
 
 GIVEN = ("given.yaml", "run/config.yaml")  # settings as the user wrote them
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")  # by a terminal, if printed
 RAW = "(--verbose shows all)"  # how the command line tells of an error that is none of ours
 
 
@@ -107,7 +109,7 @@ def checked(door: Door, case: Any, folder: Path) -> str:
     before, users, here = host_state(), place.users(), os.getcwd()
     os.chdir(folder)
     try:
-        with _heard() as said, warnings.catch_warnings():
+        with _heard() as said, warnings.catch_warnings(), patch.dict(os.environ, HOME=str(folder / "user")):
             warnings.simplefilter("ignore")
             outcome = _outcome(door, case, place, said)
     finally:
@@ -118,6 +120,8 @@ def checked(door: Door, case: Any, folder: Path) -> str:
     seen = [name for name, data in files_in(folder).items() if SECRET.encode() in data and name not in GIVEN]
     assert not seen, f"the secret is in {seen}"
     assert SECRET not in said.getvalue(), f"the secret was shown: {said.getvalue()}"
+    obeyed = OBEYED.search(said.getvalue())
+    assert not obeyed, f"a terminal would obey {obeyed and said.getvalue()[obeyed.start() - 20 : obeyed.end() + 20]!r}"
     return outcome
 
 
@@ -174,7 +178,7 @@ _PLACES = ("out", "user", "user/thesis.txt", "run", "source.parquet", "user/deep
 def _select(case: Any, place: Place) -> str:
     table, given = case
     found = spark_pufs.select(table, **given)
-    return str(found) + str(found.table()) + found.to_json()
+    return str(found) + json.dumps([str(found.table()), found.to_json()])  # what users print, and what they may look at
 
 
 def _written(case: Any, place: Place) -> str:
@@ -273,7 +277,7 @@ def _diff_fields(case: Any, place: Place) -> str:
     (place.folder / "run" / "selection.json").write_bytes(data)
     (place.folder / "run" / "manifest.json").write_text(json.dumps(manifest))
     found = spark_pufs.diff("run", _selected())
-    return str(found) + found.to_json() + found.to_html()
+    return str(found) + json.dumps([found.to_json(), found.to_html()])
 
 
 def _make(case: Any, place: Place) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.counting.hashing import mix, one_form, text_hashes
 from spark_pufs.types import RawBatch, Text
 
-__all__ = ["Extremes", "Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
+__all__ = ["Content", "ContentKernel", "Extremes", "Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
 
 SKETCH = 256  # smallest hashes kept per numeric column: exact below 256 values, about 6 % beyond
 MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
@@ -117,6 +117,22 @@ class ProfileState:
     text_checksums: NDArray[np.uint64]
     sample: SmallestRows
 
+    def of(self, columns: list[int], text: list[int]) -> ProfileState:
+        """The state with some of the numeric and of the text columns alone; its ``hash`` is that of whole rows."""
+        own = {name: getattr(self, name)[columns] for name in ("nulls", "nans", "infinite", "fractions", "sketch")}
+        sample = replace(self.sample, rows=self.sample.rows[:, columns], texts=self.sample.texts[:, text])
+        return replace(
+            self,
+            **own,
+            lowest=self.lowest.of(columns),
+            highest=self.highest.of(columns),
+            checksums=self.checksums[:, columns],
+            text_checksums=self.text_checksums[:, text],
+            text_nulls=self.text_nulls[text],
+            text_counts=tuple(self.text_counts[i] for i in text),
+            sample=sample,
+        )
+
     def merge(self, other: ProfileState) -> ProfileState:
         sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
         parts = {name: getattr(self, name).merge(getattr(other, name)) for name in ("lowest", "highest", "sample")}
@@ -182,11 +198,37 @@ class Profile:
 
 
 @dataclass(frozen=True)
+class Content:
+    """What rows hold, in any order: the sum of their hashes, and how many there are."""
+
+    hash: NDArray[np.uint64]
+    rows: int
+
+    def merge(self, other: Content) -> Content:
+        return Content(self.hash + other.hash, self.rows + other.rows)
+
+    def __str__(self) -> str:
+        return f"{int(self.hash[0]):016x}-{self.rows}"
+
+
+class ContentKernel:
+    """The fingerprint of a profile without the rest of it."""
+
+    def start(self) -> Content:
+        return Content(np.zeros(1, np.uint64), 0)
+
+    def add(self, state: Content, batch: RawBatch) -> Content:
+        rows = _row_hashes(mix(one_form(batch.numeric).view(np.uint64)), _words(batch))
+        return state.merge(Content(np.array([rows.sum(dtype=np.uint64)], np.uint64), batch.rows))
+
+
+@dataclass(frozen=True)
 class ProfileKernel:
-    """Counts, extremes and bottom-k hash sketches of ``numeric`` and ``text`` columns."""
+    """Counts, extremes and bottom-k hash sketches of ``numeric`` and ``text`` columns; ``sampled``: and some rows."""
 
     numeric: int
     text: int
+    sampled: bool = True
 
     @property
     def sample_rows(self) -> int:
@@ -211,7 +253,7 @@ class ProfileKernel:
             hash=np.zeros(1, np.uint64),
             checksums=np.zeros((2, n), np.uint64),
             text_checksums=np.zeros((2, self.text), np.uint64),
-            sample=SmallestRows.none(n, self.text, self.sample_rows),
+            sample=self._no_rows(),
         )
 
     def add(self, state: ProfileState, batch: RawBatch) -> ProfileState:
@@ -226,7 +268,7 @@ class ProfileKernel:
             known, nan = finite, np.isnan(X)
         fractions = np.floor(X) != X
         hashes = mix(X.view(np.uint64))
-        words = [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
+        words = _words(batch)
         rows = _row_hashes(hashes, words)
         texts = np.array([codes_of[codes] for codes_of, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
         return ProfileState(
@@ -245,8 +287,11 @@ class ProfileKernel:
             hash=np.array([rows.sum(dtype=np.uint64)], np.uint64),
             checksums=_checksums(rows, hashes),
             text_checksums=_checksums(rows, texts.T),
-            sample=_sampled(rows, X, texts.T, state.sample),
+            sample=_sampled(rows, X, texts.T, state.sample) if self.sampled else self._no_rows(),
         )
+
+    def _no_rows(self) -> SmallestRows:
+        return SmallestRows.none(self.numeric, self.text, self.sample_rows)
 
     def read(self, state: ProfileState) -> Profile:
         """The state as plain facts."""
@@ -266,13 +311,17 @@ class ProfileKernel:
             distinct=_distinct(state.sketch),
             text_nulls=state.text_nulls,
             text_counts=list(state.text_counts),
-            fingerprint=f"{int(state.hash[0]):016x}-{state.rows}",
+            fingerprint=str(Content(state.hash, state.rows)),
             checksums=state.checksums,
             text_checksums=state.text_checksums,
             sample=state.sample.rows,
             text_sample=state.sample.texts,
             sample_weight=state.sample.weight(state.rows),
         )
+
+
+def _words(batch: RawBatch) -> list[Words]:
+    return [(text_hashes([*text.values, NULL]), text.codes) for text in (*batch.text, batch.label)]
 
 
 def _row_hashes(hashes: NDArray[np.uint64], words: list[Words]) -> NDArray[np.uint64]:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from spark_pufs import fragments
 from spark_pufs.core.information.surrogate import (
     Labels,
     Prior,
@@ -41,6 +42,7 @@ __all__ = [
     "kappa_mar_c",
     "kappa_mcar",
     "labelled_positives",
+    "least_effect",
     "power",
     "power_report",
     "sample_size",
@@ -111,6 +113,11 @@ class PowerReport:
             lines.append(f"{found.effect:>8.3g} {span:>15} {need.rows:>15,} {labelled:>15}")
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        head, *table = str(self).splitlines()
+        return fragments.card(head, "plain", fragments.preformatted("\n".join(table)))
+
 
 MOST = 1_000_000  # levels, and conditions
 LEAST_EFFECT = 1e-15  # nats
@@ -152,6 +159,15 @@ def g_sample_size(effect: float, power: float, *, alpha: float = 0.05, df: int =
     if n > 1 and below >= power:
         return n - 1
     return n if float(g_power(effect, n, alpha=alpha, df=df, kappa=kappa)) >= power else n + 1
+
+
+def least_effect(power: float, n: int, *, alpha: float = 0.05, df: int = 1) -> float:
+    """The smallest effect in nats that a test of ``n`` rows finds with the wanted power.
+
+    >>> round(least_effect(0.8, 393), 4)
+    0.01
+    """
+    return _lambda(power, alpha, df) / (2 * n)
 
 
 def labelled_positives(effect: float, power: float, n: int, prior: Prior, *, alpha: float = 0.05, df: int = 1) -> int:

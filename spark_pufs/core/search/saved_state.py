@@ -36,13 +36,13 @@ def state_array(
     return array
 
 
-def whole_number(state: Mapping[str, object], name: str) -> int:
-    """A whole number from 0 on.
+def whole_number(state: object, name: str) -> int:
+    """A whole number from 0 on; what was kept instead of a mapping has none.
 
     >>> whole_number({"generation": 3}, "generation")
     3
     """
-    value = state.get(name)
+    value = state.get(name) if isinstance(state, Mapping) else None
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError(f"'{name}' is not a whole number")
     return value

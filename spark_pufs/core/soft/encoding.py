@@ -16,7 +16,7 @@ from scipy.special import ndtri
 from spark_pufs.core.counting.bins import code_numeric
 from spark_pufs.types import Bins, Layout
 
-__all__ = ["FINE", "Encoding", "fine_bins", "fine_codes", "grouped"]
+__all__ = ["FINE", "Encoding", "fine_bins", "fine_codes", "grouped", "normal_scores"]
 
 Codes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ class Encoding:
             own = np.arange(one.levels)
             if one.kind == "numeric":
                 known = len(one.edges) + 1
-                score[span][:known] = _normal_scores(rows[:known])
+                score[span][:known] = normal_scores(rows[:known])
                 named[span][known:] = True
                 own[:known] = grouped(rows[:known], COARSE)
                 own[known:] = own[known - 1] + 1
@@ -126,7 +126,7 @@ class Encoding:
         return found
 
 
-def _normal_scores(rows: NDArray[np.int64]) -> Floats:
+def normal_scores(rows: NDArray[np.int64]) -> Floats:
     """The normal score of each interval's middle rank."""
     total = max(int(rows.sum()), 1)
     middle = (np.cumsum(rows) - rows / 2) / total

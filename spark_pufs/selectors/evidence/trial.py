@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -181,9 +182,8 @@ def _levels(bins: Bins) -> tuple[str | None, ...]:
 def _of_columns(request: Request, names: Sequence[str]) -> Request:
     """The request of trials: all of these columns are features, and the label is one of our own."""
     rule = LabelRule(free_name("label", names), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
-    return replace(
-        request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), propose_k=False, stability=0
-    )
+    own: dict[str, Any] = {"propose_k": False, "stability": 0, "fdr": None, "expected_false": None}
+    return replace(request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), **own)
 
 
 def run_trials(task: Task, sample: TrialSample, units: Sequence[Trial]) -> list[TrialResult]:

@@ -210,6 +210,7 @@ METHODS = (
         "a small set without redundancy, the prior known; decides the number of features itself unless k is given",
         partial(_run, believe=_point),
         PucfsOptions,
+        from_counts=True,
         own_size=True,
         needs_prior=True,
     ),
@@ -221,6 +222,7 @@ METHODS = (
         "as pucfs, the prior known roughly or not at all",
         partial(_run, believe=_average),
         ApucfsOptions,
+        from_counts=True,
         own_size=True,
     ),
 )

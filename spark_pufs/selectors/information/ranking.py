@@ -201,6 +201,7 @@ METHODS = (
         "a first look, or thousands of features",
         _rank(MIM, semi_choice),
         RankingOptions,
+        from_counts=True,
     ),
     Method(
         "semi-jmi",
@@ -210,6 +211,7 @@ METHODS = (
         "counts over all rows in one pass, with a few hundred labelled rows",
         _rank(JMI, semi_choice),
         RankingOptions,
+        from_counts=True,
         stepwise=True,
     ),
     Method(
@@ -220,6 +222,7 @@ METHODS = (
         "a baseline",
         _rank(MIM, plain_choice),
         RankingOptions,
+        from_counts=True,
     ),
     Method(
         "mrmr",
@@ -229,6 +232,7 @@ METHODS = (
         "a baseline; tends to choose independent noise when labels are few",
         _mrmr,
         MrmrOptions,
+        from_counts=True,
         stepwise=True,
     ),
     Method(
@@ -239,6 +243,7 @@ METHODS = (
         "a baseline; equals semi-jmi where only positives are labelled",
         _rank(JMI, plain_choice),
         RankingOptions,
+        from_counts=True,
         stepwise=True,
     ),
     Method(
@@ -249,6 +254,7 @@ METHODS = (
         "strongly redundant features",
         _rank(CMIM, plain_choice),
         RankingOptions,
+        from_counts=True,
         stepwise=True,
     ),
     Method(
@@ -259,6 +265,7 @@ METHODS = (
         "semi-supervised data with labelled negatives",
         _rank(MINT, _labelled_only),
         CountingOptions,
+        from_counts=True,
         stepwise=True,
         needs_negatives=True,
     ),

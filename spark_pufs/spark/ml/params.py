@@ -35,7 +35,7 @@ class ParamValues(TypedDict, total=False):
     must: list[str]
     never: list[str]
     categorical: list[str]
-    prior: float | tuple[float, float]
+    prior: float | tuple[float, float] | Literal["estimate"]
     seed: int
     bins: int
     binning: str
@@ -44,6 +44,8 @@ class ParamValues(TypedDict, total=False):
     copies: str
     pairMemoryMb: int
     stability: int
+    fdr: float
+    expectedFalse: float
     options: dict[str, Any]
 
 
@@ -58,7 +60,7 @@ def _param(field: str) -> str:
 
 
 # Fields of a request that Params give in other words; every other field is a Param of its own.
-_OTHERWISE = ("label", "include", "exclude", "keep", "categorical", "propose_k")
+_OTHERWISE = ("label", "include", "exclude", "keep", "categorical", "propose_k", "estimate_prior")
 _FIELDS = {_param(field.name): field for field in fields(Request) if field.name not in _OTHERWISE}
 # What is not told has no default: None, or nothing to choose.
 _DEFAULTS = {name: field.default for name, field in _FIELDS.items() if field.default not in (MISSING, None, ())}
@@ -90,7 +92,9 @@ def _count(value: Any) -> int | str:
     return value if value in ("auto", "all") else TypeConverters.toInt(value)
 
 
-def _share(value: Any) -> float | list[float]:
+def _share(value: Any) -> float | str | list[float]:
+    if value == "estimate":
+        return "estimate"
     return TypeConverters.toListFloat(value) if isinstance(value, list | tuple) else TypeConverters.toFloat(value)
 
 
@@ -113,7 +117,7 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     categorical: Param[list[str]] = Param(
         Params._dummy(), "categorical", "numbers to read as categories, beside nominal ML attributes.", _names
     )
-    prior: Param[Any] = Param(Params._dummy(), "prior", "share of positives, or low and high.", _share)
+    prior: Param[Any] = Param(Params._dummy(), "prior", "share of positives, low and high, or estimate.", _share)
     bins: Param[int] = Param(Params._dummy(), "bins", "bins of a number.", TypeConverters.toInt)
     binning: Param[str] = Param(
         Params._dummy(), "binning", "equal-frequency, which auto is, or equal-width.", TypeConverters.toString
@@ -133,6 +137,12 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     stability: Param[int] = Param(
         Params._dummy(), "stability", "halves of the rows to repeat the selection on, 0 for none.", TypeConverters.toInt
+    )
+    fdr: Param[float] = Param(
+        Params._dummy(), "fdr", "share of false features at most, on average, instead of k.", TypeConverters.toFloat
+    )
+    expectedFalse: Param[float] = Param(  # noqa: N815
+        Params._dummy(), "expectedFalse", "false features at most, on average, instead of k.", TypeConverters.toFloat
     )
     options: Param[dict[str, Any]] = Param(Params._dummy(), "options", "the method's own settings.", _mapping)
 

@@ -19,11 +19,12 @@ from spark_pufs.spark.own_session import is_connect
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["BareScan", "bare_scan", "check_settings", "files_of_path", "local_path"]
+__all__ = ["PARQUET", "RELATION", "BareScan", "bare_scan", "check_settings", "files_of_path", "local_path"]
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical."
 _SOURCES = "org.apache.spark.sql.execution.datasources."
-_RELATION = f"{_SOURCES}LogicalRelation"
+RELATION = f"{_SOURCES}LogicalRelation"
+PARQUET = f"{_SOURCES}parquet.ParquetFileFormat"
 _ABOVE = (f"{_PLANS}Project", f"{_PLANS}SubqueryAlias")
 # What a reader was told that only decides which files there are, or is looked at file by file.
 _OPTIONS = {
@@ -102,7 +103,7 @@ def _relation(plan: Any) -> Any:
     while kind in _ABOVE:
         plan = plan.children().apply(0)
         kind = plan.getClass().getName()
-    if kind != _RELATION:
+    if kind != RELATION:
         raise Unfit(f"the DataFrame is more than files: {plan.nodeName()}")
     return plan
 
@@ -114,7 +115,7 @@ def _check_files(relation: Any, source: Any) -> None:
     if kinds != (f"{_SOURCES}HadoopFsRelation", False):
         raise Unfit("the DataFrame is not made of files")
     format_, index = source.fileFormat().getClass().getName(), source.location().getClass().getName()
-    if format_ != f"{_SOURCES}parquet.ParquetFileFormat" or index != f"{_SOURCES}InMemoryFileIndex":
+    if format_ != PARQUET or index != f"{_SOURCES}InMemoryFileIndex":
         raise Unfit(f"the files are not plain Parquet: {format_.rsplit('.', 1)[-1]}, {index.rsplit('.', 1)[-1]}")
     if not source.bucketSpec().isEmpty():
         raise Unfit("the table is bucketed")
@@ -127,7 +128,7 @@ def _check_files(relation: Any, source: Any) -> None:
 
 def _names(plan: Any) -> tuple[str, ...]:
     """The file column behind each column of an analyzed plan."""
-    if plan.getClass().getName() == _RELATION:
+    if plan.getClass().getName() == RELATION:
         return tuple(plan.output().apply(i).name() for i in range(plan.output().size()))
     below = plan.children().apply(0)
     known = dict(zip(_ids(below.output()), _names(below), strict=True))

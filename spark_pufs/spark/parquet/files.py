@@ -52,6 +52,12 @@ class ParquetFiles:
         tasks = max(TASKS_PER_SLOT * scan.slots(self.frame.sparkSession), -(-size // TASK_BYTES))
         return FilesReader(assign(parts, tasks), len(numeric), rows)
 
+    def holding(self, position: int) -> list[tuple[str, bool]]:
+        """The files, and whether a column of the frame is in them or in the name of their folder."""
+        name, exact = self._scan.names[position], self._exact_names
+        keyed = name in self._scan.keys
+        return [(one.path, keyed or _found(one, name, exact) is not None) for one in self._footers]
+
     def units(self, reader: FilesReader) -> DataFrame:
         """A row per task: its number."""
         count = len(reader.tasks)

@@ -1,0 +1,108 @@
+"""Partitions in places of their own: folders named ``day=2026-01-31``, or a path with ``{day}`` in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from pyarrow import fs
+
+from spark_pufs.engines.base import Engine
+from spark_pufs.errors import DataError, Fault
+from spark_pufs.masking.addresses import address_shown
+from spark_pufs.memory.partitions import Partition, file_mark, file_system, in_order
+from spark_pufs.types import Column
+
+__all__ = ["FolderPartitions", "fixed_part", "folders_of"]
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+
+
+@dataclass(frozen=True)
+class FolderPartitions:
+    """The place of each partition by its key; ``open_`` reads one. Names, sizes and times of files tell of changes."""
+
+    places: Mapping[str, str]
+    partition: str
+    open_: Callable[[str], Engine]
+
+    def columns(self) -> list[Column]:
+        return _without(self.engine(in_order(self.places)[-1]).columns(), self.partition)
+
+    def partitions(self) -> list[Partition]:
+        return [Partition(key, file_mark([self.places[key]])) for key in in_order(self.places)]
+
+    def engine(self, key: str) -> Engine:
+        return self.open_(self.places[key])
+
+
+def _without(columns: list[Column], partition: str) -> list[Column]:
+    return [column for column in columns if column.name != partition]
+
+
+def folders_of(path: str, partition: str) -> dict[str, str] | None:
+    """Places by key; None where the path has no place for each partition, or Arrow cannot look into it.
+
+    ``path`` has ``{partition}`` in one of its parts, or it holds folders named after the column, or it is one of these.
+    """
+    if f"{{{partition}}}" in path:
+        return _by_template(path, partition)
+    _, _, last = path.rstrip("/").rpartition("/")
+    if _key(last, partition) is not None:
+        return {str(_key(last, partition)): path}
+    listed = _listed(path)
+    keys = {name: _key(name, partition) for name in listed or ()}
+    found = {key: f"{path.rstrip('/')}/{name}" for name, key in keys.items() if key is not None}
+    if _NO_VALUE in found:
+        raise DataError(Fault(f"Source '{address_shown(path)}'", "has a partition without a value", "Give it one."))
+    return found or None
+
+
+def fixed_part(path: str, partition: str) -> str:
+    """The path up to the first part that changes with the partition.
+
+    >>> fixed_part("data/flows/{day}/rows.parquet", "day")
+    'data/flows'
+    """
+    before, mark, _ = path.partition(f"{{{partition}}}")
+    return before.rpartition("/")[0] if mark else path
+
+
+def _by_template(path: str, partition: str) -> dict[str, str]:
+    mark = f"{{{partition}}}"
+    folder = fixed_part(path, partition) or ("/" if path.startswith("/") else ".")
+    part, slash, rest = path[len(fixed_part(path, partition)) :].lstrip("/").partition("/")
+    fits = re.compile(".+".join(re.escape(text) for text in part.split(mark)).replace(".+", "(.+)", 1))
+    found = {}
+    for name in _listed(folder) or ():
+        match, place = fits.fullmatch(name), f"{folder}/{name}{slash}{rest}"
+        if match and not name.startswith(("_", ".")) and (not rest or _is_there(place)):
+            found[match.group(1)] = place
+    if not found:
+        shown = address_shown(path)
+        raise DataError(Fault(f"Source '{shown}'", "fits no file or folder", f"{mark} stands for a partition's key."))
+    return found
+
+
+def _key(name: str, partition: str) -> str | None:
+    """The value in a folder's name, as Hive writes it."""
+    column, equals, value = name.partition("=")
+    return unquote(value) if equals and column == partition else None
+
+
+def _is_there(path: str) -> bool:
+    system, place = file_system(path)
+    return bool(system.get_file_info(place).type != fs.FileType.NotFound)
+
+
+def _listed(path: str) -> list[str] | None:
+    """Names in a folder; None where it is none, or of a file system that Arrow does not know."""
+    try:
+        system, place = file_system(path)
+        if system.get_file_info(place).type != fs.FileType.Directory:
+            return None
+        return sorted(info.base_name for info in system.get_file_info(fs.FileSelector(place)))
+    except (OSError, ValueError):
+        return None

@@ -1,0 +1,132 @@
+"""One run of a memory: which partitions to read, their counts, and the window they make with those that are kept."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+from spark_pufs.core.counting.profile import Content, ContentKernel
+from spark_pufs.core.schema import label_states
+from spark_pufs.engines.base import Pass
+from spark_pufs.errors import DataError, Fault
+from spark_pufs.memory.counts import PartitionState
+from spark_pufs.memory.late_labels import CorrectedTable, LateLabels, belonging
+from spark_pufs.memory.partitions import Partition, PartitionedTable
+from spark_pufs.memory.reference import Reference
+from spark_pufs.memory.store import Entry, Index, Store
+
+__all__ = ["Counting", "Kept"]
+
+log = logging.getLogger("spark_pufs")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Partitions of a window by key, each with its counts; ``read``: those that were counted just now."""
+
+    entries: Mapping[str, Entry]
+    states: Mapping[str, PartitionState]
+    read: tuple[str, ...]
+
+    def merged(self) -> PartitionState:
+        return reduce(lambda left, right: left.merge(right), self.states.values())
+
+    @property
+    def rows_read(self) -> int:
+        return sum(self.entries[key].rows for key in self.read)
+
+
+@dataclass
+class Counting:
+    """Counts partitions of ``table`` by a reference; without ``keep`` nothing is written."""
+
+    table: PartitionedTable
+    store: Store
+    note: Callable[[str], None]
+    keep: bool = True
+    there: Mapping[str, Partition] = field(default_factory=dict)
+    passes: list[Pass] = field(default_factory=list)
+    engine: str = "memory"  # the name of what read rows last
+
+    def look(self) -> Mapping[str, Partition]:
+        """The partitions of the table."""
+        self.there = {one.key: one for one in self.table.partitions()}
+        return self.there
+
+    def correct(self, index: Index | None, keys: Sequence[str], label: str, late: LateLabels | None) -> tuple[str, int]:
+        """Read the table with the labels that came later, now and before: the file that keeps them, and how many of the
+        new ones belong to no row."""
+        corrections, unfound = self.store.corrections(index).of(keys), 0
+        if late is not None:
+            self.note(f"looking for the rows of {len(late.ids):,} late labels")
+            found = belonging(self.table, late, [key for key in keys if key in self.there], label)
+            unfound = len(set(late.ids) - {one for own in found.values() for one in own})
+            corrections = corrections.with_(late.column, found)
+        if corrections.partitions:
+            self.table = CorrectedTable(self.table, corrections)
+            self.look()
+        return self.store.write_corrections(corrections) if self.keep else "", unfound
+
+    def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
+        """The partitions ``keys``, read where they are not ``known`` as they are now."""
+        entries, states, read = {}, {}, []
+        for key in keys:
+            state = self._kept(reference, key, known.get(key))
+            if state is None:
+                state = self._counted(reference, key)
+                entries[key] = self._entry(key, state)
+                read.append(key)
+            else:
+                entries[key] = known[key]
+            states[key] = state
+        return Kept(entries, states, tuple(read))
+
+    def _kept(self, reference: Reference, key: str, entry: Entry | None) -> PartitionState | None:
+        """The counts that are kept of a partition; None where it has to be read."""
+        if entry is None or (key in self.there and self._changed(reference, key, entry)):
+            return None
+        try:
+            return self.store.counts(entry)
+        except DataError as error:
+            if key not in self.there:
+                raise
+            log.warning("%s Partition '%s' is counted again.", error, key)
+            return None
+
+    def _changed(self, reference: Reference, key: str, entry: Entry) -> bool:
+        mark = self.there[key].mark
+        return entry.mark != mark if mark else entry.content != self._content(reference, key)
+
+    def _content(self, reference: Reference, key: str) -> str:
+        source = self.table.engine(key).source(reference.numeric, reference.text, reference.label.column)
+        return str(source.scan(ContentKernel(), f"content of {key}"))
+
+    def _counted(self, reference: Reference, key: str) -> PartitionState:
+        self.note(f"counting partition {key}")
+        engine = self.table.engine(key)
+        reference.check_columns(engine.columns(), f"partition '{key}'")
+        source = engine.source(reference.numeric, reference.text, reference.label.column)
+        state = source.scan(reference.kernel(), f"counts of {key}")
+        self.passes += engine.passes
+        self.engine = engine.name
+        _check_labels(reference, key, state)
+        return state
+
+    def _entry(self, key: str, state: PartitionState) -> Entry:
+        file = self.store.write_counts(state) if self.keep else ""
+        content = Content(state.profile.hash, state.profile.rows)
+        mark = self.there[key].mark if key in self.there else ""
+        return Entry(file, state.profile.rows, str(content), mark)
+
+
+def _check_labels(reference: Reference, key: str, state: PartitionState) -> None:
+    """Refuse label values that nobody declared, before they are kept."""
+    counted = state.profile.labels
+    if counted is None:
+        raise DataError(Fault(f"Partition '{key}'", "its label has too many distinct values", "Name another column."))
+    labels: dict[str | None, int] = dict(counted.items())
+    faults = label_states(labels, reference.label)[1]
+    if faults:
+        raise DataError([replace(fault, where=f"Partition '{key}', {fault.where}") for fault in faults])

@@ -1,0 +1,77 @@
+"""Several partitions as one table with rows, read one after the other: what cut points are made from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import NoReturn
+
+from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.clusters.diagonal_em import MixtureSettings
+from spark_pufs.core.counting.kernel import Held, Kernel
+from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.local import each_in_threads
+from spark_pufs.memory.partitions import PartitionedTable
+from spark_pufs.memory.window import no_rows
+from spark_pufs.table.numbers import TableRows
+from spark_pufs.types import Column, LabelRule, RawBatch
+
+__all__ = ["UnionEngine"]
+
+
+class UnionEngine:
+    """The partitions ``keys`` of a table."""
+
+    def __init__(self, table: PartitionedTable, keys: Sequence[str]) -> None:
+        self._table, self._keys = table, tuple(keys)
+        self.name = "union"
+        self.how: dict[str, str] = {}
+        self.passes: list[Pass] = []
+
+    def columns(self) -> list[Column]:
+        return self._table.columns()
+
+    def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> UnionSource:
+        return UnionSource(self._table, self._keys, tuple(numeric), tuple(text), label, self.passes)
+
+    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
+        raise no_rows("a list of likely positives")
+
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
+        return each_in_threads(function, shared, units)
+
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> NoReturn:
+        raise no_rows("a search of clusters")
+
+
+@dataclass(frozen=True)
+class UnionSource:
+    """Some columns of them; a partition's rows are in memory while it is read and no longer."""
+
+    table: PartitionedTable
+    keys: tuple[str, ...]
+    numeric: tuple[str, ...]
+    text: tuple[str, ...]
+    label: str
+    passes: list[Pass]
+
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
+        began = time.perf_counter()
+        state = _merged(source.scan(kernel, what) for source in self._sources())
+        record(self.passes, f"{what}, {len(self.keys)} partitions", began)
+        return state
+
+    def pack(self, packer: Packer) -> NoReturn:
+        raise no_rows("a table in blocks")
+
+    def _sources(self) -> Iterable[TableRows]:
+        return (self.table.engine(key).source(self.numeric, self.text, self.label) for key in self.keys)
+
+
+def _merged(states: Iterable[Held]) -> Held:
+    return reduce(lambda left, right: left.merge(right), states)

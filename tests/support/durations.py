@@ -17,7 +17,7 @@ from support.processes import slow
 __all__ = ["Durations", "longest_first", "recorded"]
 
 FILE = Path(__file__).parents[1] / "durations.json"
-SECONDS = 0.3  # from here on a test is recorded, and is none of the quick ones
+SECONDS = 0.2  # from here on a test is recorded, and is none of the quick ones
 
 
 def recorded() -> dict[str, float]:

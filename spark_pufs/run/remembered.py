@@ -82,7 +82,7 @@ def recall(
 def _needs_rows(request: Request) -> bool:
     """Whether a sample of rows is needed besides counts; refused is what needs all rows."""
     method = method_named(request.method)
-    if not (method.from_counts or method.from_sample):
+    if method.counts is None and not method.from_sample:
         raise no_rows(f"method '{method.name}'")
     if request.estimate_prior:
         raise no_rows("prior: estimate")

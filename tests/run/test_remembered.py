@@ -16,6 +16,7 @@ from spark_pufs import Selection
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.store import INDEX, Store
+from spark_pufs.report import to_markdown
 from spark_pufs.rundir.folder import RunFolder
 from support.memory_days import OPTIONS, day, days
 
@@ -64,6 +65,8 @@ def test_new_days_are_added_and_old_ones_leave(tmp_path: Path) -> None:
     assert found.findings.memory is not None
     assert again.findings.memory is not None
     assert found.findings.memory.read == ("2026-01-05",)
+    told = "From the counts of 3 partitions, 2026-01-03 to 2026-01-05; 1 read for this answer, 400 rows."
+    assert told in to_markdown(found)
     assert found.findings.memory.left == ("2026-01-02",)
     assert again.findings.memory.rows_read == found.facts["rows"] == 1200
     assert answer(found) == answer(again)

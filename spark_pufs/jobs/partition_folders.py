@@ -72,8 +72,10 @@ def fixed_part(path: str, partition: str) -> str:
 def _between(name: str, around: list[str]) -> str:
     """What stands between the texts ``around`` it in a name, the same each time; empty where the name does not fit.
 
-    >>> _between("flows-2026-01-31.csv", ["flows-", ".csv"]), _between("7+7", ["", "+", ""]), _between("7+8", ["", "+", ""])
-    ('2026-01-31', '7', '')
+    >>> _between("flows-2026-01-31.csv", ["flows-", ".csv"])
+    '2026-01-31'
+    >>> _between("7+7", ["", "+", ""]), _between("7+8", ["", "+", ""])
+    ('7', '')
     """
     length = (len(name) - sum(map(len, around))) // (len(around) - 1)
     key = name[len(around[0]) :][: max(length, 0)]

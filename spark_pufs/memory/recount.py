@@ -12,10 +12,13 @@ from spark_pufs.core.schema import label_states
 from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.memory.counts import PartitionState
+from spark_pufs.memory.kept_rows import KeptRows, draw_kept
 from spark_pufs.memory.late_labels import CorrectedTable, LateLabels, belonging
-from spark_pufs.memory.partitions import Partition, PartitionedTable
+from spark_pufs.memory.partitions import Partition, PartitionedTable, PartitionRows
 from spark_pufs.memory.reference import Reference
 from spark_pufs.memory.store import Entry, Index, Store
+from spark_pufs.table.numbers import TableRows
+from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["Counting", "Kept"]
 
@@ -29,6 +32,7 @@ class Kept:
     entries: Mapping[str, Entry]
     states: Mapping[str, PartitionState]
     read: tuple[str, ...]
+    rows: Mapping[str, KeptRows]
 
     def merged(self) -> PartitionState:
         return reduce(lambda left, right: left.merge(right), self.states.values())
@@ -36,6 +40,14 @@ class Kept:
     @property
     def rows_read(self) -> int:
         return sum(self.entries[key].rows for key in self.read)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One partition; ``rows`` where they are asked for."""
+
+    state: PartitionState
+    rows: KeptRows | None
 
 
 @dataclass
@@ -49,6 +61,7 @@ class Counting:
     there: Mapping[str, Partition] = field(default_factory=dict)
     passes: list[Pass] = field(default_factory=list)
     engine: str = "memory"  # the name of what read rows last
+    rows: bool = False  # whether kept rows are asked for
 
     def look(self) -> Mapping[str, Partition]:
         """The partitions of the table."""
@@ -71,24 +84,26 @@ class Counting:
 
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""
-        entries, states, read = {}, {}, []
+        entries, states, read, rows = {}, {}, [], {}
         for key in keys:
-            state = self._kept(reference, key, known.get(key))
-            if state is None:
-                state = self._counted(reference, key)
-                entries[key] = self._entry(key, state)
+            one = self._kept(reference, key, known.get(key))
+            if one is None:
+                one = self._counted(reference, key)
+                entries[key] = self._entry(key, one)
                 read.append(key)
             else:
                 entries[key] = known[key]
-            states[key] = state
-        return Kept(entries, states, tuple(read))
+            states[key] = one.state
+            if self.rows and one.rows is not None:
+                rows[key] = one.rows
+        return Kept(entries, states, tuple(read), rows)
 
-    def _kept(self, reference: Reference, key: str, entry: Entry | None) -> PartitionState | None:
+    def _kept(self, reference: Reference, key: str, entry: Entry | None) -> Counted | None:
         """The counts that are kept of a partition; None where it has to be read."""
         if entry is None or (key in self.there and self._changed(reference, key, entry)):
             return None
         try:
-            return self.store.counts(entry)
+            return Counted(self.store.counts(entry), self.store.kept_rows(entry) if self.rows else None)
         except DataError as error:
             if key not in self.there:
                 raise
@@ -100,33 +115,49 @@ class Counting:
         return entry.mark != mark if mark else entry.content != self._content(reference, key)
 
     def _content(self, reference: Reference, key: str) -> str:
-        source = self.table.engine(key).source(reference.numeric, reference.text, reference.label.column)
+        source = _source(self.table.engine(key), reference, key)
         return str(source.scan(ContentKernel(), f"content of {key}"))
 
-    def _counted(self, reference: Reference, key: str) -> PartitionState:
+    def _counted(self, reference: Reference, key: str) -> Counted:
         self.note(f"counting partition {key}")
         engine = self.table.engine(key)
-        reference.check_columns(engine.columns(), f"partition '{key}'")
-        source = engine.source(reference.numeric, reference.text, reference.label.column)
+        source = _source(engine, reference, key)
         state = source.scan(reference.kernel(), f"counts of {key}")
+        states = _states(reference, key, state)
+        rows = _drawn(source, reference, states, state) if reference.rows else None
         self.passes += engine.passes
         self.engine = engine.name
-        _check_labels(reference, key, state)
-        return state
+        return Counted(state, rows)
 
-    def _entry(self, key: str, state: PartitionState) -> Entry:
+    def _entry(self, key: str, counted: Counted) -> Entry:
+        state, rows = counted.state, counted.rows
         file = self.store.write_counts(state) if self.keep else ""
+        kept = self.store.write_rows(rows) if self.keep and rows is not None else ""
         content = Content(state.profile.hash, state.profile.rows)
         mark = self.there[key].mark if key in self.there else ""
-        return Entry(file, state.profile.rows, str(content), mark)
+        return Entry(file, state.profile.rows, str(content), mark, kept)
 
 
-def _check_labels(reference: Reference, key: str, state: PartitionState) -> None:
-    """Refuse label values that nobody declared, before they are kept."""
+def _source(engine: PartitionRows, reference: Reference, key: str) -> TableRows:
+    """The columns that are counted, of the kinds that they were."""
+    reference.check_columns(engine.columns(), f"partition '{key}'")
+    return engine.source(reference.numeric, reference.text, reference.label.column)
+
+
+def _drawn(source: TableRows, reference: Reference, states: Mapping[str, int], state: PartitionState) -> KeptRows:
+    """The rows to keep of a partition that was counted."""
+    profile = state.profile
+    positive = sum(rows for value, rows in (profile.labels or {}).items() if states[value] == LABELLED_POSITIVE)
+    return draw_kept(source, reference.wanted(states), positive, profile.rows - positive)
+
+
+def _states(reference: Reference, key: str, state: PartitionState) -> dict[str, int]:
+    """What label values mean; those that nobody declared are refused before they are kept."""
     counted = state.profile.labels
     if counted is None:
         raise DataError(Fault(f"Partition '{key}'", "its label has too many distinct values", "Name another column."))
     labels: dict[str | None, int] = dict(counted.items())
-    faults = label_states(labels, reference.label)[1]
+    states, faults = label_states(labels, reference.label)
     if faults:
         raise DataError([replace(fault, where=f"Partition '{key}', {fault.where}") for fault in faults])
+    return states

@@ -135,7 +135,17 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_partitions(selection),
     ]
+
+
+def _partitions(selection: Selection) -> list[str]:
+    kept = selection.findings.memory
+    if kept is None:
+        return []
+    between = f"partition {kept.last}" if kept.partitions == 1 else f"{kept.partitions} partitions"
+    span = "" if kept.partitions == 1 else f", {kept.first} to {kept.last}"
+    return [f"From the counts of {between}{span}; {len(kept.read)} read for this answer, {kept.rows_read:,} rows."]
 
 
 def found(selection: Selection) -> list[str]:

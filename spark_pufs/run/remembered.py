@@ -11,6 +11,7 @@ from spark_pufs.core.schema import match, patterns
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import OutsideBins, WindowCounts
+from spark_pufs.memory.kept_rows import window_rows
 from spark_pufs.memory.late_labels import LateLabels
 from spark_pufs.memory.outside import outside_of, outside_warning
 from spark_pufs.memory.partitions import PartitionedTable, last_of
@@ -72,22 +73,20 @@ def recall(
 ) -> Recalled:
     """Bring the memory up to the table and to ``late`` labels; without ``keep`` nothing is written."""
     check(request)
-    _check_counts_suffice(request)
+    _needs_rows(request)
     folder = RunFolder(settings.path)
     with held(folder) if keep else nullcontext():
         return _recalled(table, request, settings, Store(folder), note, keep, late)
 
 
-def _check_counts_suffice(request: Request) -> None:
+def _needs_rows(request: Request) -> bool:
+    """Whether a sample of rows is needed besides counts; refused is what needs all rows."""
     method = method_named(request.method)
-    if not method.from_counts:
+    if method.counts is None and not method.from_sample:
         raise no_rows(f"method '{method.name}'")
-    if request.propose_k and not method.own_size:
-        raise no_rows("a number of features by evidence (k: auto)")
     if request.estimate_prior:
         raise no_rows("prior: estimate")
-    if request.stability:
-        raise no_rows("stability")
+    return method.from_sample or (request.propose_k and not method.own_size) or bool(request.stability)
 
 
 def _recalled(
@@ -100,13 +99,14 @@ def _recalled(
     late: LateLabels | None,
 ) -> Recalled:
     request = _apart_from(settings.partition, request, [column.name for column in table.columns()])
-    run = Update(Counting(table, store, note, keep), request, settings)
+    run = Update(Counting(table, store, note, keep, rows=_needs_rows(request)), request, settings)
     window, counts = run.window(late)
     engine = WindowEngine(window, run.counting.engine, run.counting.passes)
     reference = window.reference
     plan = prepare(engine, request, frozen=Frozen(window.bins(), reference.near_copies, reference.digest))
     _check_counted(window, plan, store.where)
-    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts)))
+    drawn_from = None if window.rows is None else window.rows.labels
+    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts)), drawn_from=drawn_from)
     return Recalled(engine, plan, request, counts)
 
 
@@ -121,7 +121,8 @@ class Made:
 
     @property
     def window(self) -> Window:
-        return Window(self.reference, self.kept.merged())
+        rows = window_rows(list(self.kept.rows.values())) if self.kept.rows else None
+        return Window(self.reference, self.kept.merged(), rows)
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,10 @@ class Update:
         reference = self.counting.store.reference(index)
         binning = method_named(self.request.method).binning
         reference.check_request(self.request, binning, self.counting.store.where)
+        if self.counting.rows and not reference.rows:
+            found = "keeps no rows, since it was made for a method that counts"
+            fix = "Set refit: now, with this method, to count all partitions again; or name another folder."
+            raise ConfigError(Fault(self.counting.store.where, found, fix))
         return Made(index, reference, self.counting.window(reference, keys, index.partitions), anew=False)
 
     def _anew(self, keys: Sequence[str]) -> Made:
@@ -199,7 +204,7 @@ class Update:
         limits, _ = limits_of(self.request, plan.features, plan.schema.table)
         plan = one_of_each(plan, rows, replace(self.request, copies="one"), limits)
         self.counting.passes.extend(rows.passes)
-        return frozen_at(plan, bins, rows.columns(), self.request)
+        return frozen_at(plan, bins, rows.columns(), self.request, self.counting.rows)
 
 
 def _warnings(counts: WindowCounts) -> list[str]:

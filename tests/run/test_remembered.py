@@ -16,6 +16,7 @@ from spark_pufs import Selection
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.store import INDEX, Store
+from spark_pufs.report import to_markdown
 from spark_pufs.rundir.folder import RunFolder
 from support.memory_days import OPTIONS, day, days
 
@@ -64,6 +65,8 @@ def test_new_days_are_added_and_old_ones_leave(tmp_path: Path) -> None:
     assert found.findings.memory is not None
     assert again.findings.memory is not None
     assert found.findings.memory.read == ("2026-01-05",)
+    told = "From the counts of 3 partitions, 2026-01-03 to 2026-01-05; 1 read for this answer, 400 rows."
+    assert told in to_markdown(found)
     assert found.findings.memory.left == ("2026-01-02",)
     assert again.findings.memory.rows_read == found.facts["rows"] == 1200
     assert answer(found) == answer(again)
@@ -161,9 +164,10 @@ def test_values_that_left_the_cut_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "fscpu"}, "method 'fscpu' needs rows, and a memory keeps counts"),
-        ({"k": None}, "a number of features by evidence .k: auto. needs rows"),
-        ({"stability": 5}, "stability needs rows"),
+        ({"method": "fscpu"}, "method 'fscpu' needs all rows, and a memory keeps counts"),
+        ({"method": "soft-jmi"}, "method 'soft-jmi' needs all rows"),
+        ({"method": "semi-iamb"}, "method 'semi-iamb' needs all rows"),
+        ({"prior": "estimate"}, "prior: estimate needs all rows"),
         ({"partition": "week"}, "'week' is the name of 0 columns"),
         ({"window": 0}, "Option 'window': must be a whole number of at least 1, got 0"),
         ({"refit": "maybe"}, "Option 'refit': must be one of propose, auto, now, got 'maybe'"),
@@ -186,6 +190,9 @@ def test_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:
         (day(2).assign(label=7), {}, "Partition '2026-01-02', Column 'label': expected 0, 1 or null, found '7'"),
         (day(2).assign(day=None), {}, "Column 'day': 400 rows have no value and belong to no partition"),
         (day(2).rename(columns={"day": "date"}), {"partition": "date"}, "is cut by 'day', asked for is 'date'"),
+        (days(1, 2).drop(columns="label"), {}, "Column 'label': not found in partition '2026-01-01'"),
+        (day(1).assign(e=1.0).rename(columns={"e": "d"}), {}, "Column 'd': occurs twice in the table"),
+        (day(2).assign(day=[[1]] * 400), {}, "Column 'day': cannot be read as partitions: unhashable type: 'list'"),
     ],
 )
 def test_refused_later(table: pd.DataFrame, options: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -208,6 +215,15 @@ def test_named_partition_column_and_moments(tmp_path: Path) -> None:
     assert found.findings.memory is not None
     assert (found.findings.memory.first, found.findings.memory.last) == ("2026-01-01", "2026-01-02")
     assert "day" not in {one.name for one in found.features}
+
+
+def test_a_number_and_its_text_are_one_partition(tmp_path: Path) -> None:
+    table = days(1, 2)
+    mixed = table.assign(day=pd.Series([1, "1"] * 400, dtype=object))
+    found = remembered(mixed, tmp_path)
+    assert found.findings.memory is not None
+    assert (found.findings.memory.partitions, found.findings.memory.rows) == (1, 800)
+    assert found.names == spark_pufs.select(table.drop(columns="day"), **OPTIONS).names
 
 
 def test_fewer_columns_later(tmp_path: Path) -> None:

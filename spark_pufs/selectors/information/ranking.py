@@ -201,7 +201,7 @@ METHODS = (
         "a first look, or thousands of features",
         _rank(MIM, semi_choice),
         RankingOptions,
-        from_counts=True,
+        counts="features",
     ),
     Method(
         "semi-jmi",
@@ -211,8 +211,8 @@ METHODS = (
         "counts over all rows in one pass, with a few hundred labelled rows",
         _rank(JMI, semi_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mim",
@@ -222,7 +222,7 @@ METHODS = (
         "a baseline",
         _rank(MIM, plain_choice),
         RankingOptions,
-        from_counts=True,
+        counts="features",
     ),
     Method(
         "mrmr",
@@ -232,8 +232,8 @@ METHODS = (
         "a baseline; tends to choose independent noise when labels are few",
         _mrmr,
         MrmrOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "jmi",
@@ -243,8 +243,8 @@ METHODS = (
         "a baseline; equals semi-jmi where only positives are labelled",
         _rank(JMI, plain_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "cmim",
@@ -254,8 +254,8 @@ METHODS = (
         "strongly redundant features",
         _rank(CMIM, plain_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mint",
@@ -265,8 +265,8 @@ METHODS = (
         "semi-supervised data with labelled negatives",
         _rank(MINT, _labelled_only),
         CountingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
         needs_negatives=True,
     ),
 )

@@ -81,25 +81,43 @@ _DAYS: list[Any] = [
 ]
 
 
+_CHANGES: list[Any] = [
+    lambda table: table,
+    lambda table: table.iloc[:30],
+    lambda table: table.iloc[::-1],
+    lambda table: table.drop(columns="a"),
+    lambda table: table.assign(a=table["a"] * 1e6),
+    lambda table: table.assign(a="text"),
+    lambda table: table.assign(c=table["c"].where(table["a"] > 2)),
+    lambda table: table.assign(c="new " + table["c"]),
+    lambda table: table.assign(new=np.arange(len(table))),
+    lambda table: table.assign(label=0),
+    lambda table: table.assign(label=2),
+]
+
+
 @st.composite
 def _days(draw: st.DrawFn) -> Any:
-    """A table cut by a column, and what is asked of its memory."""
-    table = draw(tables())
+    """A table cut by a column, most as a user's next day, and what is asked of its memory."""
+    odd_table = draw(st.integers(0, 3)) == 0
+    table = draw(tables()) if odd_table else draw(st.sampled_from(_CHANGES))(example())
     if isinstance(table, pd.DataFrame):
-        made = draw(st.sampled_from(_DAYS))(len(table))
+        made = draw(st.sampled_from(_DAYS if odd_table else _DAYS[:4]))(len(table))
         table["day"] = made[: len(table)] if isinstance(made, list) else made
-    asked = draw(
-        st.dictionaries(
-            st.sampled_from(["partition", "window", "refit", "memory", "late_labels"]),
-            odd | st.sampled_from(["day", "a", 1, "now", "auto", "out", "user", "run"]),
-            max_size=2,
-        )
-    )
-    given = draw(options(without=("label", "method", "stability")))
-    usual = {
-        name: value for name, value in given.items() if name in ("k", "bins", "features", "never", "prior", "seed")
+    usual: dict[str, Any] = {
+        "window": st.sampled_from([1, 2, 30]),
+        "refit": st.sampled_from(["now", "auto", "propose"]),
+        "method": st.sampled_from(["semi-jmi", "mim", "mrmr", "pucfs", "lasso"]),
+        "features": st.lists(names, max_size=2),
+        "partition": odd | st.sampled_from(["a", "label"]),
+        "memory": odd | st.sampled_from(["out", "user", "run"]),
+        "late_labels": odd | st.just(pd.DataFrame({"b1": [0, 1], "label": [1, 1]})),
+        "k": odd,
     }
-    return table, draw(st.booleans()), COUNTING | usual | {"memory": "state", "partition": "day"} | asked
+    rare = draw(st.integers(0, 3)) == 0
+    asked = draw(st.lists(st.sampled_from([*usual][: 8 if rare else 3]), max_size=2, unique=True))
+    given = {name: draw(usual[name]) for name in asked}
+    return table, draw(st.booleans()), COUNTING | {"memory": "state", "partition": "day"} | given
 
 
 def _remembered(case: Any, place: Place) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
 from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
@@ -26,6 +27,7 @@ from spark_pufs.run.execution import (
     compare_with,
     identifiers,
     label_faults,
+    labelling_of_table,
     prior_of_table,
     select_with,
 )
@@ -40,7 +42,17 @@ from spark_pufs.values import Strange, path_text, several
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "compare", "diff", "engine_for", "estimate_prior", "likely_positives", "methods", "select"]
+__all__ = [
+    "check_clusters",
+    "check_labels",
+    "compare",
+    "diff",
+    "engine_for",
+    "estimate_prior",
+    "likely_positives",
+    "methods",
+    "select",
+]
 
 
 # What compare takes of select's keywords besides those it names itself.
@@ -51,6 +63,8 @@ _NOT_COMMON = (
     "propose_k",
     "estimate_prior",
     "stability",
+    "check_labels",
+    "labelled_by",
     "fdr",
     "expected_false",
     "options",
@@ -84,6 +98,8 @@ def select(
     copies: Copies = "one",
     pair_memory_mb: int = 256,
     stability: int = 0,
+    check_labels: bool = False,
+    labelled_by: Iterable[str] = (),
     fdr: float | None = None,
     expected_false: float | None = None,
     checkpoint: str | Path | None = None,
@@ -126,6 +142,10 @@ def select(
       equal columns alone, "all" treats each as a feature of its own.
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
+    - ``check_labels``: say in the report whether labels depend on columns among the positives, as the function of that
+      name does.
+    - ``labelled_by``: columns by which positives were labelled more readily, names or globs: every other feature is
+      ranked given them, by ``semi-mim`` where no method is named.
     - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.
     - ``memory``, ``partition``, ``window``: a folder where counts of each partition are kept, the column that cuts the
       table into partitions, such as days, and how many of the last ones the answer is from, all by default. Only
@@ -165,6 +185,8 @@ def select(
         copies=copies,
         pair_memory_mb=pair_memory_mb,
         stability=stability,
+        check_labels=check_labels,
+        labelled_by=labelled_by,
         fdr=fdr,
         expected_false=expected_false,
         options=options,
@@ -267,6 +289,42 @@ def check_clusters(
         options={"clusters": clusters},
     )
     return check_table(engine_for(table), request)
+
+
+def check_labels(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    seed: int = 0,
+) -> LabellingCheck:
+    """Does who is labelled depend on the columns, among the positives? A p-value per column, or "cannot tell".
+
+    Methods assume that it does not. Labelled rows are compared with unlabelled rows that the other columns show to be
+    positive; where classes overlap there are none, and nothing is told.
+
+    - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
+    - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
+
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 4))
+    >>> X[:800, :3] += 4
+    >>> labelled = (np.arange(2000) < 800) & (rng.random(2000) < np.where(X[:, 3] > 0, 0.5, 0.1))
+    >>> table = pd.DataFrame(X, columns=["a", "b", "c", "region"]).assign(label=labelled)
+    >>> check_labels(table, label="label", positive=True, unlabelled=False).found
+    ('region',)
+    """
+    rule = LabelRule(label, positive, negative, unlabelled)
+    own = {"exclude": exclude, "keep": keep, "categorical": categorical, "seed": seed}
+    request = Request.of(rule, method=DEFAULT_METHOD, include=("*",) if features is None else features, **own)
+    return labelling_of_table(engine_for(table), request)
 
 
 def estimate_prior(

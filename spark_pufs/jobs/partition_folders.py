@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from urllib.parse import unquote
@@ -76,16 +75,29 @@ def fixed_part(path: str, partition: str) -> str:
     return before.rpartition("/")[0] if mark else path
 
 
+def _between(name: str, around: list[str]) -> str:
+    """What stands between the texts ``around`` it in a name, the same each time; empty where the name does not fit.
+
+    >>> _between("flows-2026-01-31.csv", ["flows-", ".csv"])
+    '2026-01-31'
+    >>> _between("7+7", ["", "+", ""]), _between("7+8", ["", "+", ""])
+    ('7', '')
+    """
+    length = (len(name) - sum(map(len, around))) // (len(around) - 1)
+    key = name[len(around[0]) :][: max(length, 0)]
+    return key if key.join(around) == name else ""
+
+
 def _by_template(path: str, partition: str) -> dict[str, str]:
     mark = f"{{{partition}}}"
     folder = fixed_part(path, partition) or ("/" if path.startswith("/") else ".")
     part, slash, rest = path[len(fixed_part(path, partition)) :].lstrip("/").partition("/")
-    fits = re.compile(".+".join(re.escape(text) for text in part.split(mark)).replace(".+", "(.+)", 1))
     found = {}
     for name in _listed(folder) or ():
-        match, place = fits.fullmatch(name), f"{folder}/{name}{slash}{rest}"
-        if match and not name.startswith(("_", ".")) and (not rest or _is_there(place)):
-            found[match.group(1)] = place
+        key = _between(name, part.split(mark))
+        place = f"{folder}/{name}{slash}{rest.replace(mark, key)}"
+        if key and not name.startswith(("_", ".")) and (not rest or _is_there(place)):
+            found[key] = place
     if not found:
         shown = address_shown(path)
         raise DataError(Fault(f"Source '{shown}'", "fits no file or folder", f"{mark} stands for a partition's key."))

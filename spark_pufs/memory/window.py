@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NoReturn, cast
 
 import numpy as np
@@ -18,6 +19,7 @@ from spark_pufs.core.counting.counts import (
     PairKernel,
     SubsetKernel,
 )
+from spark_pufs.core.counting.grouped_counts import GroupKernel
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.counting.row_sample import FirstSampleKernel, HeavyKernel, RowSample, SampleKernel
@@ -135,7 +137,11 @@ class WindowSource:
             raise no_rows("soft labels")
         own = {row: bins for _, row, bins in (*packer.numeric, *packer.text)}
         places = tuple(_levels(self.window.reference, own[row]) for row in range(packer.features))
-        return WindowBlocks(self.window.state.counts.counts, places)
+        rows = None if self.window.rows is None else partial(self._packed, packer, self.window.rows)
+        return WindowBlocks(self.window.state.counts.counts, places, rows)
+
+    def _packed(self, packer: Packer, kept: WindowRows) -> Block:
+        return packer.pack(self._batch(kept, packer.states))
 
 
 def _states(kernel: SampleKernel | FirstSampleKernel | HeavyKernel) -> Mapping[str, int]:
@@ -171,10 +177,14 @@ def _levels(reference: Reference, bins: Bins) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class WindowBlocks:
-    """Counts of some features: ``places`` has for each the levels (l,) it has among the counts (3, L, L) or (3, L)."""
+    """Counts of some features: ``places`` has for each the levels (l,) it has among the counts (3, L, L) or (3, L).
+
+    ``rows``: those that are kept, which are halved where they are all there are.
+    """
 
     counts: Counts
     places: tuple[NDArray[np.int64], ...]
+    rows: Callable[[], Block] | None = None
 
     def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         # By the very class: kernels of soft labels derive from these and count something else.
@@ -188,6 +198,8 @@ class WindowBlocks:
             return cast(Held, CountTable(self._pairs(kernel.features, kernel.features)))
         if isinstance(kernel, FeatureKernel) and kind is FeatureKernel:
             return cast(Held, CountTable(self._pairs(kernel.features, every)))
+        if kind is GroupKernel and self.rows is not None:
+            return kernel.add(kernel.start(), self.rows())
         raise no_rows(f"'{what}'")
 
     def release(self) -> None:

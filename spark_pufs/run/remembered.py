@@ -86,6 +86,8 @@ def _needs_rows(request: Request) -> bool:
         raise no_rows(f"method '{method.name}'")
     if request.estimate_prior:
         raise no_rows("prior: estimate")
+    if request.check_labels:
+        raise no_rows("check_labels")
     return method.from_sample or (request.propose_k and not method.own_size) or bool(request.stability)
 
 

@@ -30,8 +30,8 @@ def make_task(
     """
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     options = read_options(method, request.options)
-    # A memory has counts of all rows together, and some of the rows: its halves are halves of these.
-    halved = bool(request.stability and method.counts and plan.drawn_from is None)
+    # Where only some of the rows can still be drawn, as from a memory, halves are halves of these.
+    halved = bool(request.stability and method.counts and plan.drawn_from in (None, plan.labels))
     crowded = crowded_states(plan.labels.by_state) if halved else ()
     table = pack(plan, request, grouped=bool(crowded))
     groups = GroupKernel(table.layout, crowded, method.counts == "pairs") if halved else None

@@ -26,12 +26,14 @@ log = logging.getLogger("spark_pufs")
 
 @dataclass(frozen=True)
 class Kept:
-    """Partitions of a window by key, and what their counts come to; ``read``: those that were counted just now."""
+    """Partitions of a window by key, and what their counts come to; ``read``: those that were counted just now;
+    ``newest``: the counts of the last one."""
 
     entries: Mapping[str, Entry]
     state: PartitionState
     read: tuple[str, ...]
     rows: Mapping[str, KeptRows]
+    newest: PartitionState
 
     @property
     def rows_read(self) -> int:
@@ -83,7 +85,7 @@ class Counting:
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""
         entries, read, rows = {}, [], {}
-        state = reference.kernel().start()
+        state = newest = reference.kernel().start()
         for key in keys:
             one = self._kept(reference, key, known.get(key))
             if one is None:
@@ -92,10 +94,11 @@ class Counting:
                 read.append(key)
             else:
                 entries[key] = known[key]
-            state = state.merge(one.state)  # one at a time: those of a wide table are large
+            newest = one.state
+            state = state.merge(newest)  # one at a time: those of a wide table are large
             if self.rows and one.rows is not None:
                 rows[key] = one.rows
-        return Kept(entries, state, tuple(read), rows)
+        return Kept(entries, state, tuple(read), rows, newest)
 
     def _kept(self, reference: Reference, key: str, entry: Entry | None) -> Counted | None:
         """The counts that are kept of a partition; None where it has to be read."""

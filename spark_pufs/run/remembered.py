@@ -13,6 +13,7 @@ from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import OutsideBins, WindowCounts
 from spark_pufs.memory.kept_rows import window_rows
 from spark_pufs.memory.late_labels import LateLabels
+from spark_pufs.memory.newest import drift_of_newest, newest_warning
 from spark_pufs.memory.outside import outside_of, outside_warning
 from spark_pufs.memory.partitions import PartitionedTable, last_of
 from spark_pufs.memory.recount import Counting, Kept
@@ -156,7 +157,9 @@ class Update:
         left = tuple(key for key in known if key not in keys and key not in stay)
         if self.counting.keep and (made.kept.read or left or labels != made.index.labels):
             self.counting.store.show(replace(made.index, partitions={**stay, **made.kept.entries}, labels=labels))
-        return window, replace(self._told(window, made, left, outside), labels_without_row=unfound)
+        told = self._told(window, made, left, outside)
+        newest = drift_of_newest(window.reference, window.labels, Window(window.reference, made.kept.newest).labels)
+        return window, replace(told, labels_without_row=unfound, newest=newest)
 
     def _told(
         self, window: Window, made: Made, left: tuple[str, ...], outside: tuple[OutsideBins, ...]
@@ -216,7 +219,8 @@ def _warnings(counts: WindowCounts, settings: MemorySettings) -> list[str]:
     outside = [outside_warning(counts.outside)] if counts.outside else []
     unfound = counts.labels_without_row
     late = [f"{unfound:,} late labels belong to no row of the table's partitions: they were not kept."]
-    return [*outside, *(late if unfound else []), *_short(counts, settings)]
+    newest = [newest_warning(counts.last, counts.newest)] if counts.newest else []
+    return [*outside, *newest, *(late if unfound else []), *_short(counts, settings)]
 
 
 def _short(counts: WindowCounts, settings: MemorySettings) -> list[str]:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.crash_points import JOBS, Job, strike_everywhere
+from support.crash_jobs import JOBS
+from support.crash_points import Job, strike_everywhere
 
 pytestmark = pytest.mark.integration
 

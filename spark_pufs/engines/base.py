@@ -10,21 +10,23 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
-from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
 from spark_pufs.core.counting.grouped_counts import row_groups
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
-from spark_pufs.core.search.mask_draws import MaskDraws
 from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
+
+if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
+    from spark_pufs.core.clusters.cluster_model import ClusterModel
+    from spark_pufs.core.clusters.diagonal_em import MixtureSettings
+    from spark_pufs.core.search.mask_draws import MaskDraws
 
 __all__ = [
     "Blocks",

@@ -20,6 +20,7 @@ from spark_pufs.engines.parquet.reading import CHANGED
 from spark_pufs.spark import scan
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.watch import Watch
+from spark_pufs.spark.worker import freeze_loaded
 from spark_pufs.types import Block, RawBatch
 
 if TYPE_CHECKING:
@@ -243,6 +244,7 @@ def packing(source: Raw, packer: Packer, most: int) -> Callable[[Iterator[pa.Rec
     reader, rows = source.reader, source.rows
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        freeze_loaded()
         for raw in reader(even(batches, rows)):
             high, low = divmod(int(witness_of(raw)[0]), 2**32)
             for block in cut(packer.pack(raw), most):

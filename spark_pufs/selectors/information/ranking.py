@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.information.chance import MEASURES, Measure
 from spark_pufs.core.information.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
 from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.information.given import counts_given
 from spark_pufs.selectors.information.greedy import Criterion, forward
 from spark_pufs.selectors.information.surrogates import (
     SurrogateOptions,
@@ -71,6 +72,17 @@ class MIM:
 
     def score(self) -> tuple[Floats, Floats]:
         return self._relevance, self._error
+
+
+class GivenMIM(MIM):
+    """I(X_k;Y|E) from counts (3, levels of E, L), E being the columns by which rows were labelled."""
+
+    def __init__(self, layout: Layout, surrogate: SurrogateName, measure: Measure, counts: NDArray[np.int64]) -> None:
+        super().__init__(layout, surrogate, measure)
+        self._counts = counts
+
+    def start(self, labels: NDArray[np.int64]) -> None:
+        self._relevance, self._error = self._measure.given(apply_surrogate(self._counts, self._surrogate), self._layout)
 
 
 class MRMR(MIM):
@@ -169,7 +181,10 @@ class CMIM(MIM):
 def _rank(criterion: type[MIM], choose: Callable[[Task], SurrogateChoice]) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
         choice, measure = choose(task), MEASURES[task.options_as(CountingOptions).correction]
+        counts = counts_given(task) if task.request.labelled_by else None
         judge: Criterion = criterion(task.table.layout, choice.name, measure)
+        if counts is not None:
+            judge = GivenMIM(task.table.layout, choice.name, measure, counts)
         chosen, scores, errors = forward(judge, task.counter, task.limits)
         told = record(choice, task.table.plan.labels)
         return Outcome(
@@ -202,6 +217,7 @@ METHODS = (
         _rank(MIM, semi_choice),
         RankingOptions,
         counts="features",
+        given_columns=True,
     ),
     Method(
         "semi-jmi",
@@ -223,6 +239,7 @@ METHODS = (
         _rank(MIM, plain_choice),
         RankingOptions,
         counts="features",
+        given_columns=True,
     ),
     Method(
         "mrmr",

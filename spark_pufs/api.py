@@ -108,6 +108,7 @@ def select(
     partition: str | None = None,
     window: int | None = None,
     refit: Refit = "propose",
+    until: Any = None,
     late_labels: pd.DataFrame | DataFrame | None = None,
     **options: Any,
 ) -> Selection:
@@ -152,6 +153,7 @@ def select(
       partitions that are new or have changed are read; ``table`` need not hold the others.
     - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
       are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
+    - ``until``: the last partition of the window where that is not the newest, for a day that is run again.
     - ``late_labels``: labels that came after their rows: a table of the label column and one that tells rows apart, and
       of ``partition`` where it is known. The memory keeps them and counts the partitions they belong to again.
     - ``options``: any other keyword goes to the method.
@@ -191,11 +193,14 @@ def select(
         options=options,
     )
     if memory is not None:
-        settings = MemorySettings.of(memory, partition, window, refit)
+        settings = MemorySettings.of(memory, partition, window, refit, until)
+        if checkpoint is not None:
+            found = "is for methods that search, and these need all rows"
+            raise ConfigError(Fault("Option 'checkpoint'", found, "Leave it out, or leave memory out."))
         late = None if late_labels is None else late_labels_of(engine_for(late_labels), label, settings.partition)
         selection = select_remembered(partitions_of(table, settings.partition), request, settings, late)
     else:
-        _check_no_memory(partition, window, refit, late_labels)
+        _check_no_memory(refit, partition=partition, window=window, until=until, late_labels=late_labels)
         selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
@@ -465,8 +470,7 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
-def _check_no_memory(partition: Any, window: Any, refit: Any, late_labels: Any) -> None:
-    options = {"partition": partition, "window": window, "late_labels": late_labels}
+def _check_no_memory(refit: Any, **options: Any) -> None:
     given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")

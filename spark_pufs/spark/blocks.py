@@ -67,7 +67,7 @@ class Raw:
 
     def reduce(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         """One pass, which must see the rows that the first one saw."""
-        with self.reading(), self.unchanged():
+        with self.reading(), self.unchanged(), scan.jobs_called(self.frame.sparkSession, what):
             seen = scan.reduce(self.frame, self.reader, Witnessed(kernel, witness_of), self.tasks)
         self.watch.look(seen.witness, what)
         return seen.state
@@ -202,7 +202,8 @@ class CachedBlocks:
         blocks = self._packed()
         began = time.perf_counter()
         witnessed = Witnessed(kernel, _kept_witness)  # blocks that were lost are packed again, from what is there then
-        with scan.arrow_rows(blocks.sparkSession, BLOCKS_PER_BATCH), self._source.unchanged():
+        spark = blocks.sparkSession
+        with scan.arrow_rows(spark, BLOCKS_PER_BATCH), self._source.unchanged(), scan.jobs_called(spark, what):
             seen = scan.reduce(blocks, read_blocks, witnessed, self._partitions)
         self._source.watch.look(seen.witness, what)
         record(self._passes, what, began)
@@ -228,7 +229,10 @@ class CachedBlocks:
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
             # that a task has written or read.
             sums = ("sum(low)", "sum(high)", "sum(length(label))")
-            with self._source.reading(), scan.setting(spark, CACHED_ROWS, 1), self._source.unchanged():
+            with (
+                self._source.reading(), scan.setting(spark, CACHED_ROWS, 1), self._source.unchanged(),
+                scan.jobs_called(spark, "pack"),
+            ):  # fmt: skip
                 found = blocks.selectExpr(*sums).collect()[0]
             self._source.watch.look(_witness(*(int(part or 0) for part in found)), "pack")
             record(self._passes, "pack", began)

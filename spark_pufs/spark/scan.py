@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import reduce as fold
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,18 +12,22 @@ import pyarrow as pa
 from spark_pufs.core.counting.kernel import Held, Kernel, State
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.records import like, to_bytes
+from spark_pufs.errors import Fault, Stopped
+from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.own_session import is_connect, setting
 from spark_pufs.spark.worker import freeze_loaded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arrow_rows", "at_most", "one_machine", "partitions", "reduce", "setting", "slots"]
+__all__ = ["arrow_rows", "at_most", "jobs_called", "one_machine", "partitions", "reduce", "setting", "slots"]
 
 Rows = TypeVar("Rows")
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Rows]]
 
+DESCRIPTION = "spark.job.description"
+CANCELLED = "SPARK_JOB_CANCELLED"
 GROUPS = 16  # more partial states than this are merged in the cluster before they come to the driver
 
 
@@ -69,6 +73,46 @@ def partitions(frame: DataFrame) -> int | None:
     if is_connect(frame.sparkSession) or "Exchange" in frame._jdf.queryExecution().executedPlan().toString():
         return None
     return frame.rdd.getNumPartitions()
+
+
+@contextmanager
+def jobs_called(spark: SparkSession, what: str) -> Iterator[None]:
+    """Jobs that this thread starts inside have a name in Spark's UI and event log; a tag under Spark Connect.
+
+    They stay in the job group of the thread, if it has one: whoever cancels that group stops the selection.
+    """
+    name = f"spark_pufs: {what}"
+    try:
+        with _tagged(spark, name) if is_connect(spark) else _described(spark, name):
+            yield
+    except spark_errors() as error:
+        if CANCELLED not in str(error):
+            raise
+        fix = "Nothing was written. Run it again; a search that keeps a checkpoint goes on where it was."
+        raise Stopped(Fault("Spark job", f"was cancelled in '{what}'", fix)) from error
+
+
+@contextmanager
+def _described(spark: SparkSession, name: str) -> Iterator[None]:
+    context = spark.sparkContext
+    before = context.getLocalProperty(DESCRIPTION)
+    context.setLocalProperty(DESCRIPTION, name)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(DESCRIPTION, before)  # type: ignore[arg-type]  # None takes it away
+
+
+@contextmanager
+def _tagged(spark: SparkSession, name: str) -> Iterator[None]:
+    tag = name.replace(",", ";")  # which Spark does not allow in one
+    had = tag in spark.getTags()
+    spark.addTag(tag)
+    try:
+        yield
+    finally:
+        if not had:
+            spark.removeTag(tag)
 
 
 def slots(spark: SparkSession) -> int:

@@ -21,7 +21,7 @@ from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.search.mask_draws import CHUNK, MaskDraws
 from spark_pufs.spark.own_session import is_connect
-from spark_pufs.spark.scan import slots
+from spark_pufs.spark.scan import jobs_called, slots
 from spark_pufs.spark.shipping import Parcel, receive, ship
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class SparkScorer:
         tasks = self._slots * (2 if count >= 16 * self._slots else 1)
         numbers = self._spark.range(0, draws.count, CHUNK, min(count, tasks))
         how = Evaluation(self._parcel, self._settings, tuple(seed), rows)
-        with broadcast(self._spark, draws) as shared:
+        with broadcast(self._spark, draws) as shared, jobs_called(self._spark, f"score {draws.count} masks"):
             found = numbers.mapInPandas(_scorer(shared, how), SCHEMA).collect()
         found.sort(key=lambda row: row["first"])
         labelled, total = (

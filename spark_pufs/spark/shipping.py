@@ -16,6 +16,7 @@ from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.records import from_bytes, to_bytes
 from spark_pufs.engines.base import Result, Shared, Unit
 from spark_pufs.spark.own_session import is_connect
+from spark_pufs.spark.scan import jobs_called
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,8 +92,10 @@ def each(
                 columns = [pa.array([unit]), pa.array([found], pa.binary())]
                 yield pa.RecordBatch.from_arrays(columns, ["unit", "result"])
 
+    what = f"{function.__name__.replace('_', ' ')}, {len(parts)} tasks"
     try:
-        rows = spark.range(0, len(parts), 1, len(parts)).mapInArrow(run, "unit long, result binary").collect()
+        with jobs_called(spark, what):
+            rows = spark.range(0, len(parts), 1, len(parts)).mapInArrow(run, "unit long, result binary").collect()
     finally:
         parcel.withdraw()
     return [from_bytes(result, bytes(row["result"])) for row in sorted(rows, key=lambda row: row["unit"])]

@@ -92,7 +92,8 @@ def each(
                 columns = [pa.array([unit]), pa.array([found], pa.binary())]
                 yield pa.RecordBatch.from_arrays(columns, ["unit", "result"])
 
-    what = f"{function.__name__.replace('_', ' ')}, {len(parts)} tasks"
+    name = getattr(function, "func", function).__name__  # of what a partial is of
+    what = f"{name.replace('_', ' ')}, {len(parts)} tasks"
     try:
         with jobs_called(spark, what):
             rows = spark.range(0, len(parts), 1, len(parts)).mapInArrow(run, "unit long, result binary").collect()

@@ -143,6 +143,7 @@ class Method:
     use_when: str
     run: Callable[[Task], Outcome]
     options_class: type[Options] = Options
+    given_columns: bool = False  # can rank features given columns by which rows were labelled
     own_size: bool = False  # decides the number of features itself where none is asked for
     stepwise: bool = False  # a score is given the features chosen before
     makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told

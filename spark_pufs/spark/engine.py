@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.engines.arrow_batches import raw_batch
-from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault
@@ -149,12 +148,12 @@ class SparkEngine:
         position = [known for known, _ in self._types].index(name)
         return _as_text(position, self._types[position][1])
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}
         rows = self._theirs.selectExpr(  # a table for the user, in the session of the user
             *[f"c{position[name]}" for name in keep], *self._columns(model.numeric, tuple(model.text), rule.column)
         )
-        return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
+        return likely_rows(rows, len(keep), model, rule).toDF(*keep, model.column)
 
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]

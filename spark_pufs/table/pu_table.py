@@ -272,14 +272,20 @@ def _named_features(
 ) -> list[Fault]:
     """Features that options name one by one must be there."""
     faults = []
-    for option, texts in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
+    for option, texts in (
+        ("must", request.must),
+        ("never", request.never),
+        ("costs", tuple(request.costs)),
+        ("labelled_by", request.labelled_by),
+    ):
         for one in patterns(texts, table):
             if not match([*features, *dropped], [one]):
                 found = f"'{one.text}' is not a feature"
                 faults.append(Fault(f"Option '{option}'", found, did_you_mean(one.text, features)))
-            elif option == "must" and not match(features, [one]):
+            elif option in ("must", "labelled_by") and not match(features, [one]):
                 why = dropped[match(dropped, [one])[0]]
-                faults.append(Fault("Option 'must'", f"'{one.text}' was left out ({why})", "Take it out of must."))
+                fix = f"Take it out of {option}."
+                faults.append(Fault(f"Option '{option}'", f"'{one.text}' was left out ({why})", fix))
     return faults
 
 

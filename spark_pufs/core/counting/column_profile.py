@@ -18,7 +18,7 @@ __all__ = ["SKETCH", "ColumnProfiles", "Extremes", "distinct_values"]
 
 SKETCH = 256  # smallest hashes kept per numeric column: exact below 256 values, about 6 % beyond
 _NONE = np.uint64(2**64 - 1)
-_SLOTS, _FEW = 4096, 16
+_SLOTS, _FEW, _FIRST = 4096, 16, 1024
 _VALUES = 65_536  # gone through at a time
 _NAN_HASH = mix(np.array([np.nan]).view(np.uint64))[0]
 
@@ -167,6 +167,9 @@ class ColumnProfiles:
 
     def _take_smaller(self, kept: Hashes, own: Hashes, below: NDArray[np.bool_], count: int) -> None:
         """Hashes ``own`` (n,) of a column into those ``kept`` (SKETCH,), for which ``count`` are small enough."""
+        if len(own) > _FIRST and kept[-1] == _NONE:  # some rows tell how small a hash has to be
+            self._take_smaller(kept, own[:_FIRST], below[:_FIRST], _FIRST)
+            below &= own < kept[-1]
         if count > len(own) // _FEW:
             # Most values have been seen before: one look into a small table is far cheaper than sorting them again.
             seen = np.full(_SLOTS, _NONE)

@@ -22,6 +22,7 @@ __all__ = [
     "SetKernel",
     "SetTable",
     "SubsetKernel",
+    "add_products",
     "all_pairs",
     "level_sums",
     "one_hot",
@@ -30,7 +31,9 @@ __all__ = [
     "with_first_levels",
 ]
 
-ROWS = 8192  # multiplied at a time
+SHIFT, PACKED = 12, 4096
+ROWS = PACKED - 1  # multiplied at a time
+LEAF = 200  # levels that are multiplied without packing
 CHUNK = 64  # features whose one-hot rows are in memory at once where not all are needed
 
 
@@ -76,13 +79,39 @@ def pair_sums(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.int64]:
     """
     product = np.zeros(2 * [layout.total - layout.features], np.int64)
     for first in range(0, codes.shape[1], ROWS):
-        hot = one_hot(codes[:, first : first + ROWS], layout, skip=1)
-        product += (hot @ hot.T).astype(np.int64)  # numpy sees a matrix times its own transpose: half the work
+        add_products(product, one_hot(codes[:, first : first + ROWS], layout, skip=1))
     return all_pairs(product, codes.shape[1], layout)
 
 
+def add_products(sums: NDArray[np.int64], hot: NDArray[np.float32]) -> None:
+    """Add the rows at every pair of levels of indicators (L, n) to sums (L, L), above the diagonal; n is below 4096.
+
+    A float32 holds 24 bits: two counts of 12 bits each come out of one product of one half of the levels plus 4096
+    times the other. So the upper half of the levels is paired with all, and the lower one is cut into halves again.
+
+    >>> sums = np.zeros((2, 2), np.int64)
+    >>> add_products(sums, np.array([[1, 0, 1], [0, 1, 1]], np.float32))
+    >>> sums.tolist()
+    [[2, 1], [1, 2]]
+    """
+    levels = len(hot)
+    if levels <= LEAF:
+        sums += (hot @ hot.T).astype(np.int64)  # numpy sees a matrix times its own transpose: half the work
+        return
+    half = -(-levels // 2)
+    packed = hot[levels - half :] * np.float32(PACKED)
+    packed += hot[:half]
+    both = (packed @ hot[half:].T).astype(np.int32)
+    sums[:half, half:] += both & (PACKED - 1)
+    # Of an odd number of levels the middle one is in both halves, and is counted with the lower one.
+    sums[half:, half:] += (both >> SHIFT)[2 * half - levels :]
+    add_products(sums[:half, :half], hot[:half])
+
+
 def all_pairs(product: NDArray[np.int64], rows: int, layout: Layout) -> NDArray[np.int64]:
-    """Sums (L, L) at every pair of levels, from those without the first level of each feature (L - D, L - D)."""
+    """Sums (L, L) at every pair of levels, from those without the first level of each feature (L - D, L - D),
+    of which what is below the diagonal is not looked at."""
+    product = np.triu(product) + np.triu(product, 1).T
     alone = np.diagonal(product)
     every = with_first_levels(alone[:, None], np.array([rows]), layout)[:, 0]
     return with_first_levels(with_first_levels(product, alone, layout).T, every, layout)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.counts import all_pairs, one_hot, with_first_levels
+from spark_pufs.core.counting.counts import ROWS, add_products, all_pairs, one_hot, with_first_levels
 from spark_pufs.core.counting.hashing import one_form
 from spark_pufs.core.counting.pass_checksum import row_marks
 from spark_pufs.types import LABEL_STATES, Block, Layout, RawBatch
@@ -93,12 +93,17 @@ class GroupKernel:
         codes = np.concatenate([state.codes, block.codes[:, own]], axis=1)
         return replace(state, codes=codes, label=np.concatenate([state.label, block.label[own]]))
 
-    def summed(self, hot: NDArray[np.float32]) -> Ints:
-        """Sums over rows of indicators (L - D, n)."""
-        return (hot @ hot.T if self.pairs else hot.sum(axis=1)).astype(np.int64)
+    def take(self, sums: Ints, codes: NDArray[np.uint8]) -> None:
+        """Add rows of codes (D, n) to their sums."""
+        for first in range(0, codes.shape[1], ROWS):
+            hot = one_hot(codes[:, first : first + ROWS], self.layout, skip=1)
+            if self.pairs:
+                add_products(sums, hot)
+            else:
+                sums += hot.sum(axis=1).astype(np.int64)
 
     def filled(self, sums: Ints, rows: int) -> Ints:
-        """What ``summed`` gave of so many rows, with the first levels."""
+        """The sums of so many rows with those at the first levels."""
         if self.pairs:
             return all_pairs(sums, rows, self.layout)
         return with_first_levels(sums[:, None], np.array([rows]), self.layout)[:, 0]
@@ -108,11 +113,10 @@ class GroupKernel:
         if block.group is None:
             raise ValueError("the rows were packed without their groups")
         own = own[np.argsort(block.group[own], kind="stable")]
-        hot = one_hot(block.codes[:, own], self.layout, skip=1)
-        count = np.bincount(block.group[own], minlength=GROUPS)
+        codes, count = block.codes[:, own], np.bincount(block.group[own], minlength=GROUPS)
         ends = np.cumsum(count)
         for group in np.flatnonzero(count):
-            sums[group] += self.summed(hot[:, ends[group] - count[group] : ends[group]])
+            self.take(sums[group], codes[:, ends[group] - count[group] : ends[group]])
         rows += count
 
 
@@ -166,8 +170,8 @@ class HalfSamples:
                 place, picked = kernel.crowded.index(label), groups[label]
                 sums, count = state.sums[place, picked].sum(axis=0), int(state.rows[place, picked].sum())
             else:
-                sums = kernel.summed(one_hot(state.codes[:, single[label]], kernel.layout, skip=1))
-                count = len(single[label])
+                sums, count = np.zeros(state.sums.shape[2:], np.int64), len(single[label])
+                kernel.take(sums, state.codes[:, single[label]])
             counts.append(kernel.filled(sums, count))
             rows.append(count)
         return Half(np.stack(counts), np.array(rows))

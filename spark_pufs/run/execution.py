@@ -42,6 +42,7 @@ from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, 
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
+from spark_pufs.selectors.evidence.judging import judged_outcome
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
@@ -143,7 +144,7 @@ def execute(
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
-    note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
+    note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
     try:
@@ -186,8 +187,9 @@ def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
 def _evident(task: Task, method: Method) -> Outcome:
     """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
-    task.note(f"running {method.name}")
+    task.note(f"{method.name} chooses from {len(task.table.names)} features")
     outcome = method.run(task)
+    outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
         found, names = resampled(_as_chosen(task, outcome), task.request.stability)

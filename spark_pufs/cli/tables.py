@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Function = Callable[..., None]
 Decorator = Callable[[Function], Function]
 
-__all__ = ["check", "compare", "estimate_prior", "select", "tell"]
+__all__ = ["check", "check_labels", "compare", "estimate_prior", "select", "tell"]
 
 _TABLE: list[Decorator] = [
     click.argument("table", required=False),
@@ -148,6 +148,20 @@ def check(**given: Unpack[Given]) -> None:
         config = _config(given, RunConfig, EXAMPLE)
         with progress() as note:
             message = run_check(config, note)
+    say(message)
+
+
+@click.command("check-labels")
+@_options(*_TABLE)
+def check_labels(**given: Unpack[Given]) -> None:
+    """Does who is labelled depend on the columns of TABLE, or of a configuration, among the positives?"""
+    with _asked(given):
+        from spark_pufs.jobs.config import EXAMPLE, RunConfig
+        from spark_pufs.jobs.select_job import run_check_labels
+
+        config = _config(given, RunConfig, EXAMPLE)
+        with progress() as note:
+            message = run_check_labels(config, note)
     say(message)
 
 

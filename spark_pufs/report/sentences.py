@@ -142,6 +142,7 @@ def asked(selection: Selection) -> list[str]:
             ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
             ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
+            ("given", listed(request.get("labelled_by", ()))),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
         )
@@ -151,7 +152,17 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_partitions(selection),
     ]
+
+
+def _partitions(selection: Selection) -> list[str]:
+    kept = selection.findings.memory
+    if kept is None:
+        return []
+    between = f"partition {kept.last}" if kept.partitions == 1 else f"{kept.partitions} partitions"
+    span = "" if kept.partitions == 1 else f", {kept.first} to {kept.last}"
+    return [f"From the counts of {between}{span}; {len(kept.read)} read for this answer, {kept.rows_read:,} rows."]
 
 
 def found(selection: Selection) -> list[str]:
@@ -185,6 +196,7 @@ def sure(selection: Selection) -> list[Sign]:
     return [
         *_verdict_sign(selection),
         *_control_sign(selection),
+        *_labelling_sign(selection),
         *_stability_sign(selection),
         *_check_sign(selection),
         *_border_sign(selection),
@@ -250,6 +262,12 @@ def _control_sign(selection: Selection) -> list[Sign]:
     """What is known of false features among the chosen ones."""
     control = selection.findings.control
     return [] if control is None else [Sign("good" if control.found else "poor", control.why)]
+
+
+def _labelling_sign(selection: Selection) -> list[Sign]:
+    found = selection.findings.labelling
+    tones: dict[str, Tone] = {"no sign": "good", "cannot tell": "fair", "depends": "poor"}
+    return [] if found is None else [Sign(tones[found.verdict], f"Who gets a label: {found.verdict}. {found.reason}")]
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:

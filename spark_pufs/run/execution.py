@@ -19,12 +19,13 @@ import numpy as np
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import Fault, did_you_mean
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
@@ -33,7 +34,7 @@ from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tes
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
-from spark_pufs.run.teacher_scores import prior_of, scored_rows, with_prior
+from spark_pufs.run.teacher_scores import labelling_of, prior_of, scored_rows, with_prior
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
@@ -63,6 +64,7 @@ __all__ = [
     "identifiers",
     "identity",
     "label_faults",
+    "labelling_of_table",
     "prepare",
     "prior_of_table",
     "rehearse",
@@ -91,7 +93,11 @@ def select_with(engine: Engine, request: Request, checkpoint: str | Path | None 
 
 def check(request: Request) -> None:
     """What can be wrong without looking at a table: the method's name and its options."""
-    read_options(method_named(request.method), request.options)
+    method = method_named(request.method)
+    if request.labelled_by and not method.given_columns:
+        fix = "Use semi-mim or mim."
+        raise ConfigError(Fault("Option 'labelled_by'", f"method '{method.name}' cannot rank given columns", fix))
+    read_options(method, request.options)
 
 
 def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen: Frozen | None = None) -> Plan:
@@ -150,7 +156,8 @@ def execute(
     try:
         task, prior = with_prior(task)
         task, tests, control = controlled(task)
-        outcome, alone = as_found(_evident(task, method), task, control), told_alone(task.counter)
+        outcome, alone = as_found(_evident(task, method, bounds), task, control), told_alone(task.counter)
+        labelling = labelling_of(task) if request.check_labels else None
         tests = tests or tests_of(task)  # after the method, which may have counted labels on the way
         outcome, order = ordered(outcome, alone, task.limits) if control is None else (outcome, outcome.order())
         seen = summarise(task.table, task.counter, order, len(outcome.chosen))
@@ -166,7 +173,8 @@ def execute(
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     found = None if prior is None else PriorSummary.of(prior)
-    outcome = replace(outcome, findings=replace(outcome.findings, features=seen, estimated_prior=found))
+    findings = replace(outcome.findings, features=seen, estimated_prior=found, labelling=labelling)
+    outcome = replace(outcome, findings=findings)
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
 
@@ -184,15 +192,20 @@ def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
     return few if outcome.chosen or outcome.findings.control else (*few, NOTHING_CHOSEN)
 
 
-def _evident(task: Task, method: Method) -> Outcome:
-    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
+def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
+    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted.
+
+    ``bounds``: the user's limits, within which halves of the rows are chosen from.
+    """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
     task.note(f"{method.name} chooses from {len(task.table.names)} features")
     outcome = method.run(task)
     outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
-        found, names = resampled(_as_chosen(task, outcome), task.request.stability)
+        chosen = _as_chosen(task, outcome)
+        halved = replace(chosen, limits=replace(bounds, k=chosen.limits.k))
+        found, names = resampled(halved, task.request.stability)
         findings = replace(findings, stability=stability_summary(found, names))
         if found.depends_on_draw:
             warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")
@@ -223,6 +236,19 @@ def check_table(engine: Engine, request: Request) -> ClusterCheck:
     finally:
         task.table.blocks.release()
     return check_counts(counted, request.seed)
+
+
+@undisturbed()
+def labelling_of_table(
+    engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None
+) -> LabellingCheck:
+    """Whether labels depend on the columns of the request."""
+    request = replace(request, method=DEFAULT_METHOD, options={})
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS, note=note)
+    try:
+        return labelling_of(task)
+    finally:
+        task.table.blocks.release()
 
 
 @undisturbed()

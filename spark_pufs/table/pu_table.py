@@ -56,6 +56,7 @@ class Plan:
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
     near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
     frozen: Frozen | None = None
+    drawn_from: Labels | None = None  # rows that can still be drawn, where not all can
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -151,15 +152,17 @@ def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
     return replace(plan, schema=schema, profile=profile, features=features, source=source)
 
 
-def pack(plan: Plan, request: Request, known: Iterable[Bins] = (), grader: Grader | None = None) -> PUTable:
+def pack(
+    plan: Plan, request: Request, known: Iterable[Bins] = (), grader: Grader | None = None, grouped: bool = False
+) -> PUTable:
     """Bin every feature, unless all bins are ``known``, and pack the rows; none is read before the first count.
 
-    With a ``grader`` blocks hold soft labels.
+    With a ``grader`` blocks hold soft labels; ``grouped`` blocks say which group each row is in.
     """
     settled = plan.frozen.bins if plan.frozen else ()
     bins = {one.name: one for one in (*settled, *known)} or bins_of(plan, request)
     ordered = tuple(bins[name] for name in plan.features)
-    blocks = plan.source.pack(replace(packer(plan, ordered), grader=grader))
+    blocks = plan.source.pack(replace(packer(plan, ordered), grader=grader, grouped=grouped))
     return PUTable(plan, ordered, Layout(tuple(b.levels for b in ordered)), blocks)
 
 
@@ -269,14 +272,20 @@ def _named_features(
 ) -> list[Fault]:
     """Features that options name one by one must be there."""
     faults = []
-    for option, texts in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
+    for option, texts in (
+        ("must", request.must),
+        ("never", request.never),
+        ("costs", tuple(request.costs)),
+        ("labelled_by", request.labelled_by),
+    ):
         for one in patterns(texts, table):
             if not match([*features, *dropped], [one]):
                 found = f"'{one.text}' is not a feature"
                 faults.append(Fault(f"Option '{option}'", found, did_you_mean(one.text, features)))
-            elif option == "must" and not match(features, [one]):
+            elif option in ("must", "labelled_by") and not match(features, [one]):
                 why = dropped[match(dropped, [one])[0]]
-                faults.append(Fault("Option 'must'", f"'{one.text}' was left out ({why})", "Take it out of must."))
+                fix = f"Take it out of {option}."
+                faults.append(Fault(f"Option '{option}'", f"'{one.text}' was left out ({why})", fix))
     return faults
 
 

@@ -120,7 +120,7 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
     scorer = task.engine.mask_scorer(rows, settings)
     began, first = time.perf_counter(), search.generation
     try:
-        while not search.stopped:
+        while not search.stopped and not _in_vain(task, search, objective):
             masks, used = search.ask(), objective.rows
             counts = scorer.score(search.draws, search.evaluation_seed, used.used)
             search.tell(objective.value(masks, *counts))
@@ -134,6 +134,17 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
         raise Stopped(_stopped(task, search)) from stop
     finally:
         scorer.close()
+
+
+def _in_vain(task: Task, search: Search, objective: Objective) -> bool:
+    """Ends a search that is not expected to settle, of rows that clusters did not gather before it either."""
+    if not isinstance(search, ContrastSearch) or not search.hopeless:
+        return False
+    before = finding_before(task, objective)
+    if before is None or before.verdict == "holds":
+        return False
+    search.give_up("no effects beyond noise, and no clusters that gather labelled rows")
+    return True
 
 
 def _progress(task: Task, search: Search, seconds: float) -> str:

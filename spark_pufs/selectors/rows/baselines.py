@@ -129,6 +129,7 @@ METHODS = (
         "no label can be trusted; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(mrmr_ufs, counted=True)),
         MrmrUfsOptions,
+        from_sample=True,
     ),
     Method(
         "sselect",
@@ -138,6 +139,7 @@ METHODS = (
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(sselect)),
         SselectOptions,
+        from_sample=True,
     ),
     Method(
         "jsfs",
@@ -147,6 +149,7 @@ METHODS = (
         "few features matter and their effects add up; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(jsfs)),
         JsfsOptions,
+        from_sample=True,
     ),
     Method(
         "es-mcrfs",
@@ -156,6 +159,7 @@ METHODS = (
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
         partial(_run, BaselineKernel(es_mcrfs, counted=True)),
         EsMcrfsOptions,
+        from_sample=True,
     ),
     Method(
         "rfs",
@@ -165,6 +169,7 @@ METHODS = (
         "a linear baseline that tolerates mislabelled rows; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(rfs)),
         RfsOptions,
+        from_sample=True,
     ),
     Method(
         "jelsr",
@@ -174,6 +179,7 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(jelsr)),
         JelsrOptions,
+        from_sample=True,
     ),
     Method(
         "ndfs",
@@ -183,6 +189,7 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(ndfs)),
         NdfsOptions,
+        from_sample=True,
     ),
     Method(
         "rrpc",
@@ -192,6 +199,7 @@ METHODS = (
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(rrpc, forward=True)),
         RrpcOptions,
+        from_sample=True,
     ),
     Method(
         "cls",
@@ -201,6 +209,7 @@ METHODS = (
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(cls)),
         ClsOptions,
+        from_sample=True,
     ),
     Method(
         "semifs",
@@ -210,6 +219,7 @@ METHODS = (
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(semifs)),
         SemifsOptions,
+        from_sample=True,
     ),
     Method(
         "fw-semifs",
@@ -219,5 +229,6 @@ METHODS = (
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(fw_semifs, forward=True)),
         FwSemifsOptions,
+        from_sample=True,
     ),
 )

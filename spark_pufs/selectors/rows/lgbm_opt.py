@@ -102,5 +102,6 @@ METHODS = (
         "a baseline from a library; features that matter to boosted trees together",
         _run,
         LgbmOptOptions,
+        from_sample=True,
     ),
 )

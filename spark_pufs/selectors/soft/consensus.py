@@ -182,6 +182,7 @@ METHODS = (
         "an answer with its errors and its stability; tables on which methods disagree",
         _consensus,
         ConsensusOptions,
+        from_sample=True,
         trial_options={"bags": 2, "trees": 20, "folds": 3, "judge": False},
     ),
 )

@@ -129,6 +129,7 @@ METHODS = (
         "the default: few labels, any types; outliers, sentinels and noise columns do not fool it",
         _distil,
         DistilOptions,
+        from_sample=True,
         trial_options={"trees": 20, "folds": 3, "judge": False},
     ),
 )

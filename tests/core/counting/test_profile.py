@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spark_pufs.core.counting.profile import MOST_VALUES, SKETCH, Profile, ProfileKernel, _distinct
+from spark_pufs.core.counting.column_profile import SKETCH, distinct_values
+from spark_pufs.core.counting.profile import MOST_VALUES, Profile, ProfileKernel
 from spark_pufs.core.records import like, to_bytes
 from spark_pufs.types import RawBatch, Text
 
@@ -169,7 +170,7 @@ def test_distinct_values_from_a_full_sketch_by_hand() -> None:
     # the last of 256 hashes at half of all hashes: 255 values below a half
     full = np.arange(SKETCH, dtype=np.uint64)
     full[-1] = 2**63
-    assert _distinct(full[None]).tolist() == [2 * (SKETCH - 1)]
+    assert distinct_values(full[None]).tolist() == [2 * (SKETCH - 1)]
 
 
 def checksums(*batches: RawBatch) -> list[tuple[int, ...]]:

@@ -23,6 +23,7 @@ from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
+from spark_pufs.core.soft.recall_list import RecallList
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
@@ -33,6 +34,7 @@ from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_co
 from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
+from spark_pufs.run.recall import recall_list
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
 from spark_pufs.run.teacher_scores import labelling_of, prior_of, scored_rows, with_prior
 from spark_pufs.rundir.checkpoint import FolderKeeper
@@ -67,6 +69,7 @@ __all__ = [
     "labelling_of_table",
     "prepare",
     "prior_of_table",
+    "recall_list_of",
     "rehearse",
     "select_with",
 ]
@@ -252,6 +255,16 @@ def labelling_of_table(
 
 
 @undisturbed()
+def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns of the request."""
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
+    try:
+        return recall_list(task, recall)
+    finally:
+        task.table.blocks.release()
+
+
+@undisturbed()
 def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None) -> PriorEstimate:
     """How many positives a table has, from the columns of the request."""
     request = replace(request, method=DEFAULT_METHOD, options={})
@@ -262,8 +275,8 @@ def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None]
         task.table.blocks.release()
 
 
-def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:
-    """The columns that say which rows are likely positives, and what is wrong with them."""
+def identifiers(names: Sequence[str], keep: Sequence[str], added: str = "cluster") -> tuple[list[str], list[Fault]]:
+    """The columns that say which rows are likely positives, and what is wrong with them; ``added`` is beside them."""
     if not keep:
         return [], [Fault("Likely positives", "no identifier column is named", "Name some in keep.")]
     wanted = patterns(keep, names)
@@ -273,8 +286,8 @@ def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], l
         for one in wanted
         if not match(names, [one])
     ]
-    if "cluster" in columns:
-        faults.append(Fault("Option 'keep'", "'cluster' is the column that is added", "Rename the table's own."))
+    if added in columns:
+        faults.append(Fault("Option 'keep'", f"'{added}' is the column that is added", "Rename the table's own."))
     return columns, faults
 
 

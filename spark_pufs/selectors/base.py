@@ -187,7 +187,7 @@ def read_options(method: Method, given: Mapping[str, Json]) -> Options:
     ]
     if faults:
         raise ConfigError(faults)
-    return method.options_class(**given)
+    return method.options_class(**given)  # type: ignore[arg-type]  # the rules of its fields have just held
 
 
 def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:

@@ -102,6 +102,7 @@ def _of_columns(limits: Limits, columns: NDArray[np.intp]) -> Limits:
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:
     options = asdict(task.options_as(BaselineOptions))
+    del options["judge"]  # which is done outside the method
     rows = draw_rows(task, options.pop("rows"))
     limits = task.limits
     asked = Asked(limits, task.request.seed)

@@ -59,10 +59,14 @@ class SelectionOperator(SparkSubmitOperator):
         super().__init__(**kwargs)
         self.report = report
 
-    def execute(self, context: Any) -> None:
-        # What is given to spark-submit stands on its command line, in the log and in the rendered template.
-        if any(holds_login(word.partition("=")[2]) for word in self.application_args or []):
+    def render_template_fields(self, context: Any, jinja_env: Any = None) -> None:
+        """Refuse credentials before Airflow keeps what was rendered: it stands in its database and pages, on the
+        command line of spark-submit and in the log."""
+        super().render_template_fields(context, jinja_env)
+        if any(holds_login(address_in(word)) for word in (*(self.application_args or ()), self.report)):
             raise AirflowFailException("an address holds credentials; they belong in an Airflow connection")
+
+    def execute(self, context: Any) -> None:
         try:
             super().execute(context)
         except AirflowException as error:
@@ -73,10 +77,18 @@ class SelectionOperator(SparkSubmitOperator):
 
 def holds_login(address: str) -> bool:
     """Whether an address says who logs in, or asks for something with a signature; a container@account does not."""
+    if address.lower().startswith("jdbc:"):
+        return any(mark in address for mark in "@?;")
     scheme, there, rest = address.partition("://")
     host = rest.partition("/")[0]
     container = scheme.startswith(("abfs", "wasb")) and host.count("@") == 1 and ":" not in host
-    return bool(there) and (("@" in host and not container) or "?" in rest)
+    return bool(there) and (("@" in host and not container) or any(mark in rest for mark in "?#;"))
+
+
+def address_in(word: str) -> str:
+    """The address in an argument, which may be the value of a setting."""
+    name, _, value = word.partition("=")
+    return value if value and "://" not in name else word
 
 
 def job(name: str, script: str, config: str, out: str, report: str, *more: str) -> SelectionOperator:
@@ -98,7 +110,7 @@ def job(name: str, script: str, config: str, out: str, report: str, *more: str) 
 @task
 def publish(run: str, report: str) -> dict[str, str]:
     """Check the run's files against its manifest, then point ``current.json`` to it: one small file, replaced whole."""
-    if holds_login(run):
+    if holds_login(run) or holds_login(report):
         raise AirflowFailException("the output address holds credentials; they belong in an Airflow connection")
     folder = ObjectStoragePath(run) if "://" in run else Path(run).absolute()
     manifest = manifest_of(folder, run)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
 from pyarrow import fs
@@ -19,22 +19,28 @@ __all__ = ["FolderPartitions", "fixed_part", "folders_of"]
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-@dataclass(frozen=True)
 class FolderPartitions:
     """The place of each partition by its key; ``open_`` reads one. Names, sizes and times of files tell of changes."""
 
-    places: Mapping[str, str]
-    partition: str
-    open_: Callable[[str], Engine]
+    def __init__(self, places: Mapping[str, str], partition: str, open_: Callable[[str], Engine]) -> None:
+        self._places, self._partition, self._open = places, partition, open_
+        self._last: tuple[str, Engine] | None = None  # rows in memory, so that they are read once
 
     def columns(self) -> list[Column]:
-        return _without(self.engine(in_order(self.places)[-1]).columns(), self.partition)
+        return self._columns
 
     def partitions(self) -> list[Partition]:
-        return [Partition(key, file_mark([self.places[key]])) for key in in_order(self.places)]
+        return [Partition(key, file_mark([self._places[key]])) for key in in_order(self._places)]
 
     def engine(self, key: str) -> Engine:
-        return self.open_(self.places[key])
+        if self._last is None or self._last[0] != key:
+            self._last = None  # those of another partition go first
+            self._last = key, self._open(self._places[key])
+        return self._last[1]
+
+    @cached_property
+    def _columns(self) -> list[Column]:
+        return _without(self.engine(in_order(self._places)[-1]).columns(), self._partition)
 
 
 def _without(columns: list[Column], partition: str) -> list[Column]:

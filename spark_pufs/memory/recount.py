@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 
 from spark_pufs.core.counting.profile import Content, ContentKernel
 from spark_pufs.core.schema import label_states
@@ -27,15 +26,14 @@ log = logging.getLogger("spark_pufs")
 
 @dataclass(frozen=True)
 class Kept:
-    """Partitions of a window by key, each with its counts; ``read``: those that were counted just now."""
+    """Partitions of a window by key, and what their counts come to; ``read``: those that were counted just now;
+    ``newest``: the counts of the last one."""
 
     entries: Mapping[str, Entry]
-    states: Mapping[str, PartitionState]
+    state: PartitionState
     read: tuple[str, ...]
     rows: Mapping[str, KeptRows]
-
-    def merged(self) -> PartitionState:
-        return reduce(lambda left, right: left.merge(right), self.states.values())
+    newest: PartitionState
 
     @property
     def rows_read(self) -> int:
@@ -68,10 +66,12 @@ class Counting:
         self.there = {one.key: one for one in self.table.partitions()}
         return self.there
 
-    def correct(self, index: Index | None, keys: Sequence[str], label: str, late: LateLabels | None) -> tuple[str, int]:
+    def correct(
+        self, index: Index | None, keys: Sequence[str], others: Sequence[str], label: str, late: LateLabels | None
+    ) -> tuple[str, int]:
         """Read the table with the labels that came later, now and before: the file that keeps them, and how many of the
-        new ones belong to no row."""
-        corrections, unfound = self.store.corrections(index).of(keys), 0
+        new ones belong to no row of the partitions ``keys``. Those of ``others`` are kept too."""
+        corrections, unfound = self.store.corrections(index).of([*keys, *others]), 0
         if late is not None:
             self.note(f"looking for the rows of {len(late.ids):,} late labels")
             found = belonging(self.table, late, [key for key in keys if key in self.there], label)
@@ -84,7 +84,8 @@ class Counting:
 
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""
-        entries, states, read, rows = {}, {}, [], {}
+        entries, read, rows = {}, [], {}
+        state = newest = reference.kernel().start()
         for key in keys:
             one = self._kept(reference, key, known.get(key))
             if one is None:
@@ -93,10 +94,11 @@ class Counting:
                 read.append(key)
             else:
                 entries[key] = known[key]
-            states[key] = one.state
+            newest = one.state
+            state = state.merge(newest)  # one at a time: those of a wide table are large
             if self.rows and one.rows is not None:
                 rows[key] = one.rows
-        return Kept(entries, states, tuple(read), rows)
+        return Kept(entries, state, tuple(read), rows, newest)
 
     def _kept(self, reference: Reference, key: str, entry: Entry | None) -> Counted | None:
         """The counts that are kept of a partition; None where it has to be read."""
@@ -121,11 +123,12 @@ class Counting:
     def _counted(self, reference: Reference, key: str) -> Counted:
         self.note(f"counting partition {key}")
         engine = self.table.engine(key)
+        before = len(engine.passes)
         source = _source(engine, reference, key)
         state = source.scan(reference.kernel(), f"counts of {key}")
         states = _states(reference, key, state)
         rows = _drawn(source, reference, states, state) if reference.rows else None
-        self.passes += engine.passes
+        self.passes += engine.passes[before:]
         self.engine = engine.name
         return Counted(state, rows)
 

@@ -13,6 +13,7 @@ from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import OutsideBins, WindowCounts
 from spark_pufs.memory.kept_rows import window_rows
 from spark_pufs.memory.late_labels import LateLabels
+from spark_pufs.memory.newest import drift_of_newest, newest_warning
 from spark_pufs.memory.outside import outside_of, outside_warning
 from spark_pufs.memory.partitions import PartitionedTable, last_of
 from spark_pufs.memory.recount import Counting, Kept
@@ -86,6 +87,8 @@ def _needs_rows(request: Request) -> bool:
         raise no_rows(f"method '{method.name}'")
     if request.estimate_prior:
         raise no_rows("prior: estimate")
+    if request.check_labels:
+        raise no_rows("check_labels")
     return method.from_sample or (request.propose_k and not method.own_size) or bool(request.stability)
 
 
@@ -106,7 +109,7 @@ def _recalled(
     plan = prepare(engine, request, frozen=Frozen(window.bins(), reference.near_copies, reference.digest))
     _check_counted(window, plan, store.where)
     drawn_from = None if window.rows is None else window.rows.labels
-    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts)), drawn_from=drawn_from)
+    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts, settings)), drawn_from=drawn_from)
     return Recalled(engine, plan, request, counts)
 
 
@@ -122,7 +125,7 @@ class Made:
     @property
     def window(self) -> Window:
         rows = window_rows(list(self.kept.rows.values())) if self.kept.rows else None
-        return Window(self.reference, self.kept.merged(), rows)
+        return Window(self.reference, self.kept.state, rows)
 
 
 @dataclass(frozen=True)
@@ -137,10 +140,11 @@ class Update:
         """The counts of the window; the memory holds them."""
         before = self._index()
         known = before.partitions if before else {}
-        keys = last_of({*self.counting.look(), *known}, self.settings.window)
+        keys = last_of({*self.counting.look(), *known}, self.settings.window, self.settings.until)
         if not keys:
             raise DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
-        labels, unfound = self.counting.correct(before, keys, self.request.label.column, late)
+        others = [key for key in known if key not in keys] if self.settings.until is not None else []
+        labels, unfound = self.counting.correct(before, keys, others, self.request.label.column, late)
         made = self._anew(keys) if before is None or self.settings.refit == "now" else self._added(before, keys)
         window = made.window
         outside = outside_of(window, made.index.shares)
@@ -148,10 +152,14 @@ class Update:
             log.info("%s: %s", self.counting.store.where, outside_warning(outside))
             made = self._anew(keys)
             window, outside = made.window, ()
-        left = tuple(key for key in known if key not in keys)
+        # What was counted by other cut points cannot stay beside them.
+        stay = {} if made.anew else {key: known[key] for key in others}
+        left = tuple(key for key in known if key not in keys and key not in stay)
         if self.counting.keep and (made.kept.read or left or labels != made.index.labels):
-            self.counting.store.show(replace(made.index, partitions=made.kept.entries, labels=labels))
-        return window, replace(self._told(window, made, left, outside), labels_without_row=unfound)
+            self.counting.store.show(replace(made.index, partitions={**stay, **made.kept.entries}, labels=labels))
+        told = self._told(window, made, left, outside)
+        newest = drift_of_newest(window.reference, window.labels, Window(window.reference, made.kept.newest).labels)
+        return window, replace(told, labels_without_row=unfound, newest=newest)
 
     def _told(
         self, window: Window, made: Made, left: tuple[str, ...], outside: tuple[OutsideBins, ...]
@@ -192,7 +200,7 @@ class Update:
         log.info("%s: making cut points, all %d partitions are counted", store.where, len(keys))
         reference = self._reference(keys)
         kept = self.counting.window(reference, keys, {})
-        shares = Window(reference, kept.merged()).labels.sum(axis=0)
+        shares = Window(reference, kept.state).labels.sum(axis=0)
         file = store.write_reference(reference) if self.counting.keep else ""
         return Made(Index(self.settings.partition, file, tuple(shares.tolist())), reference, kept, anew=True)
 
@@ -207,11 +215,20 @@ class Update:
         return frozen_at(plan, bins, rows.columns(), self.request, self.counting.rows)
 
 
-def _warnings(counts: WindowCounts) -> list[str]:
+def _warnings(counts: WindowCounts, settings: MemorySettings) -> list[str]:
     outside = [outside_warning(counts.outside)] if counts.outside else []
     unfound = counts.labels_without_row
     late = [f"{unfound:,} late labels belong to no row of the table's partitions: they were not kept."]
-    return [*outside, *(late if unfound else [])]
+    newest = [newest_warning(counts.last, counts.newest)] if counts.newest else []
+    return [*outside, *newest, *(late if unfound else []), *_short(counts, settings)]
+
+
+def _short(counts: WindowCounts, settings: MemorySettings) -> list[str]:
+    """A window that ends before the newest partition may reach back to what is no longer kept."""
+    if settings.until is None or settings.window is None or counts.partitions >= settings.window:
+        return []
+    found = f"The window up to {settings.until} has {counts.partitions} of {settings.window} partitions"
+    return [f"{found}: others are neither in the table nor in the memory."]
 
 
 def _apart_from(partition: str, request: Request, names: Sequence[str]) -> Request:

@@ -50,8 +50,23 @@ class Task:
         return Anything()
 
 
+class Submit(Anything):
+    """SparkSubmitOperator, which renders nothing here."""
+
+    def __init__(self, application_args: Any = None, **_: Any) -> None:
+        self.application_args = application_args
+
+    def render_template_fields(self, context: Any, jinja_env: Any = None) -> None:
+        pass
+
+
 @pytest.fixture
-def publish(monkeypatch: pytest.MonkeyPatch) -> Any:
+def publish(dag: Any) -> Any:
+    return dag.publish.function
+
+
+@pytest.fixture
+def dag(monkeypatch: pytest.MonkeyPatch) -> Any:
     def module(name: str, **members: Any) -> None:
         made = ModuleType(name)
         vars(made).update(members)
@@ -60,7 +75,7 @@ def publish(monkeypatch: pytest.MonkeyPatch) -> Any:
     for name in ("airflow", "airflow.providers", "airflow.providers.apache", "airflow.providers.apache.spark"):
         module(name)
     module("airflow.providers.apache.spark.operators")
-    module("airflow.providers.apache.spark.operators.spark_submit", SparkSubmitOperator=Anything)
+    module("airflow.providers.apache.spark.operators.spark_submit", SparkSubmitOperator=Submit)
     module(
         "airflow.sdk", DAG=Anything, BaseOperatorLink=Anything, ObjectStoragePath=Anything, Param=Anything, task=Task
     )
@@ -70,7 +85,7 @@ def publish(monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec.loader is not None
     dag = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(dag)
-    return dag.publish.function
+    return dag
 
 
 @pytest.fixture
@@ -127,3 +142,33 @@ def test_changed_files_and_credentials_are_refused(publish: Any, run: Path) -> N
         publish(str(run), "")
     with pytest.raises(Fail, match="holds credentials"):
         publish("s3://key:secret@bucket/run", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "report"),
+    [
+        (["--set", "source.path=s3a://AKIA:hunter2@bucket/t"], ""),
+        (["--config", "https://hunter2@host/c.yaml"], ""),
+        (["--set", "source.path=https://host/t?sig=hunter2"], ""),
+        (["--set", "source.path=jdbc:oracle:thin:me/hunter2@//host/db"], ""),
+        (["--set", "output.path=abfs://me:hunter2@account/x"], ""),
+        ([], "https://me:hunter2@host/report.html"),
+    ],
+)
+def test_credentials_are_refused_before_what_was_rendered_is_kept(dag: Any, words: list[str], report: str) -> None:
+    step = dag.SelectionOperator(report=report, application_args=words)
+    with pytest.raises(Fail, match="an address holds credentials") as caught:
+        step.render_template_fields({})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_plain_addresses_are_rendered(dag: Any) -> None:
+    words = [
+        "--config",
+        "conf/select.yaml",
+        "--set",
+        "source.path=abfs://table@account.dfs/t",
+        "--set",
+        "output.path=r",
+    ]
+    dag.SelectionOperator(report="https://host/report.html", application_args=words).render_template_fields({})

@@ -33,9 +33,7 @@ def answer(found: Selection) -> Any:
     return {name: value for name, value in plain.items() if name not in ("fingerprint", "request")}
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"method": "distil"}, {"method": "semi-mim", "k": "auto"}, {"method": "semi-jmi", "stability": 2}]
-)
+@pytest.mark.parametrize("options", [{}, {"method": "distil"}, {"method": "semi-mim", "k": "auto"}])
 def test_while_all_rows_are_kept_the_answer_is_the_plain_one(options: dict[str, Any], tmp_path: Path) -> None:
     table = days(1, 2)
     plain = spark_pufs.select(table.drop(columns="day"), **FAST | options)
@@ -120,3 +118,9 @@ def test_a_memory_without_rows(tmp_path: Path) -> None:
     assert counted.findings.memory is not None
     assert counted.findings.memory.partitions == 3
     assert remembered(day(3), tmp_path).findings.memory is not None
+
+
+def test_stability_is_of_halves_of_the_kept_rows(tmp_path: Path) -> None:
+    found = remembered(days(1, 2), tmp_path, method="semi-jmi", stability=2).findings.stability
+    assert found is not None
+    assert found.runs == 2

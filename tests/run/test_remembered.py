@@ -155,7 +155,9 @@ def test_values_that_left_the_cut_points(tmp_path: Path) -> None:
     found = remembered(every, tmp_path, refit="auto")
     assert found.findings.memory is not None
     assert (found.findings.memory.made, len(found.findings.memory.read)) == (True, 3)
-    assert answer(found) == answer(spark_pufs.select(every.drop(columns="day"), **OPTIONS))
+    plain = spark_pufs.select(every.drop(columns="day"), **OPTIONS)
+    assert found.warnings[:-1] == plain.warnings  # the last says that the newest day is unlike the others
+    assert answer(replace(found, warnings=())) == answer(replace(plain, warnings=()))
     settled = remembered(every, tmp_path, refit="auto").findings.memory
     assert settled is not None
     assert not settled.made
@@ -232,3 +234,32 @@ def test_fewer_columns_later(tmp_path: Path) -> None:
     assert found.findings.memory is not None
     assert found.findings.memory.read == ()
     assert {one.name for one in found.features} == {"b", "c", "d", "near_a"}
+
+
+def test_a_day_that_is_run_again(tmp_path: Path) -> None:
+    """Its window is that of its day; days after it stay in the memory, and those that left are read again."""
+    first = remembered(days(1, 3), tmp_path, window=2)
+    remembered(days(1, 5), tmp_path, window=2)
+    again = remembered(days(1, 5), tmp_path, window=2, until="2026-01-03")
+    assert again.findings.memory is not None
+    assert (again.findings.memory.first, again.findings.memory.last) == ("2026-01-02", "2026-01-03")
+    assert answer(again) == answer(first)
+    assert list(counts(tmp_path)) == [f"2026-01-0{number}" for number in (4, 5, 2, 3)]
+    settled = remembered(days(5, 5), tmp_path, window=2).findings.memory
+    assert settled is not None
+    assert (settled.read, settled.left) == ((), ("2026-01-02", "2026-01-03"))
+    with pytest.warns(spark_pufs.PufsWarning, match="The window up to 2026-01-04 has 1 of 2 partitions"):
+        remembered(days(4, 5), tmp_path, window=2, until="2026-01-04")
+
+
+def test_cut_points_made_anew_for_an_older_day_drop_the_later_ones(tmp_path: Path) -> None:
+    remembered(days(1, 4), tmp_path)
+    found = remembered(days(1, 4), tmp_path, until="2026-01-02", refit="now").findings.memory
+    assert found is not None
+    assert found.left == ("2026-01-03", "2026-01-04")
+    assert list(counts(tmp_path)) == ["2026-01-01", "2026-01-02"]
+
+
+def test_no_checkpoint_beside_a_memory(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Option 'checkpoint': is for methods that search"):
+        remembered(day(1), tmp_path / "m", checkpoint=tmp_path / "c")

@@ -49,6 +49,11 @@ def _one_table(place: Path) -> None:
     table().to_parquet(place / "table.parquet")
 
 
+def _tables(place: Path) -> None:
+    for last in (2, 3):
+        days(last).to_parquet(place / f"{last}.parquet")
+
+
 def _config(place: Path, engine: str, **more: Any) -> dict[str, Any]:
     return {
         "source": {"path": str(place / "table.parquet")},
@@ -79,10 +84,9 @@ def _compare(place: Path, engine: str, methods: tuple[str, ...] = ("mim", "k-bes
 
 def _remembered(place: Path, engine: str, last: int = 3) -> None:
     """A run of a day after others: counts of days that are known are not read again."""
-    days(last).to_parquet(place / "table.parquet")
-    memory = {"path": str(place / "state"), "partition": "day"}
+    own = {"select": {"method": "semi-mim", "k": 2}, "memory": {"path": str(place / "state"), "partition": "day"}}
     with _session(engine):
-        run_select(RunConfig(**_config(place, engine, select={"method": "semi-mim", "k": 2}, memory=memory)))
+        run_select(RunConfig(**_config(place, engine, source={"path": str(place / f"{last}.parquet")}, **own)))
 
 
 def _reproduce(place: Path, engine: str) -> None:
@@ -155,7 +159,7 @@ def _kept(out: Path) -> Any:
 
 def _on(engine: str, name: str, run: Callable[..., object], older: dict[str, Any] | None, *rest: Any) -> Job:
     """A job over what the same with ``older`` arguments left, or over nothing."""
-    table_of = (lambda place: None) if run is _remembered else _one_table
+    table_of = _tables if run is _remembered else _one_table
     before = (lambda place: None) if older is None else lambda place: run(place, engine, **older)
     return Job(f"{name}, {engine}", table_of, before, lambda place: run(place, engine), *rest)
 

@@ -105,11 +105,16 @@ def undisturbed(job: Job, place: Path) -> Any:
 
 
 def begun(job: Job, place: Path) -> Path:
+    """What was there before the job, made once and then copied back to the same place."""
+    whole = place.with_name(f"{place.name}.begun")
     shutil.rmtree(place, ignore_errors=True)
+    if whole.exists():
+        return Path(shutil.copytree(whole, place))
     place.mkdir(parents=True)
     (place / "mine.txt").write_text("mine")
     job.table(place)
     assert forked(lambda: job.begin(place), place, 0, False) == DONE
+    shutil.copytree(place, whole)
     return place
 
 

@@ -32,7 +32,8 @@ def resampled(task: Task, runs: int, rows: int = ROWS) -> tuple[Stability, tuple
 
     Returns the agreement and the names that its per-feature frequencies belong to.
     """
-    halves = task.counter.halves()
+    # Counts of halves are those of features or of pairs, not of features given others.
+    halves = None if task.request.labelled_by else task.counter.halves()
     masks, names = _of_sample(task, runs, rows) if halves is None else _of_counts(task, halves, runs)
     return stability(np.stack(masks)), names
 

@@ -29,6 +29,7 @@ from spark_pufs.run.execution import (
     label_faults,
     labelling_of_table,
     prior_of_table,
+    recall_list_of,
     select_with,
 )
 from spark_pufs.run.remembered import select_remembered
@@ -37,7 +38,7 @@ from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
 from spark_pufs.selectors.registry import every_method, no_clusters
 from spark_pufs.types import LabelRule, column_name
-from spark_pufs.values import Strange, path_text, several
+from spark_pufs.values import Strange, path_text, plain, several, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -307,7 +308,7 @@ def check_labels(
     """Does who is labelled depend on the columns, among the positives? A p-value per column, or "cannot tell".
 
     Methods assume that it does not. Labelled rows are compared with unlabelled rows that the other columns show to be
-    positive; where classes overlap there are none, and nothing is told.
+    positive; where classes overlap there are none, and none are reported.
 
     - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
     - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
@@ -370,12 +371,17 @@ def estimate_prior(
     return found
 
 
-def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
-    """Unlabelled rows that fall into positive clusters of an FSCPU selection: columns ``keep`` and ``cluster``.
+def likely_positives(
+    selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = (), recall: float | None = None
+) -> Any:
+    """Unlabelled rows that are likely positive: columns ``keep``, and ``cluster`` or ``score``.
 
-    - ``selection``: of ``fscpu`` or ``fscpu-mi``.
+    - ``selection``: of ``fscpu`` or ``fscpu-mi``, whose positive clusters are listed; with ``recall``, of any method.
     - ``table``: the one it was made on, or another with the same columns, such as the next day's.
     - ``keep``: columns that identify a row, names or globs; by default those named when the selection was made.
+    - ``recall``: list at least this share of the positives of the labelled kind, by a teacher on the chosen columns
+      whose cut is made on labels of the table that it has not seen; kinds of labelled rows that the list misses come as
+      a warning, and ``attrs["promise"]`` of a pandas table tells what is promised.
 
     >>> import numpy as np, pandas as pd
     >>> X = np.random.default_rng(0).normal(size=(400, 3))
@@ -385,6 +391,8 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     >>> found = select(table, method="fscpu", k=2, keep=["row"], clusters=2, generations=2, **answers)
     >>> sorted(likely_positives(found, table)["row"]) == list(range(20, 40))
     True
+    >>> len(likely_positives(found, table, recall=0.8)["row"]) >= 16
+    True
     """
     if not isinstance(selection, Selection):
         found = f"expected a Selection, got {type(selection).__name__}"
@@ -392,20 +400,40 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     request = selection.request
     wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
     clustering = selection.findings.clustering
-    if clustering is None or clustering.model is None:
+    model = None if clustering is None else clustering.model
+    if recall is None and model is None:
         raise ConfigError(no_clusters("Likely positives", selection.method))
-    model = clustering.model
+    chosen = model.names if recall is None and model is not None else tuple(selection.names)
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]
     label = request["label"]
     rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
-    columns, faults = identifiers(names, wanted)
-    read = {*model.names, rule.column, *columns}
-    unfit = repeated([name for name in names if name in read]) + absent((*model.names, rule.column), names)
+    columns, faults = identifiers(names, wanted, "cluster" if recall is None else "score")
+    read = {*chosen, rule.column, *columns}
+    unfit = repeated([name for name in names if name in read]) + absent((*chosen, rule.column), names)
     faults += unfit or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
-    return engine.likely_positives(model, rule, columns)
+    if recall is None and model is not None:
+        return engine.likely_positives(model, rule, columns)
+    return _promised(engine, selection, rule, columns, recall)
+
+
+def _promised(engine: Engine, selection: Selection, rule: LabelRule, columns: list[str], recall: Any) -> Any:
+    """The rows that hold ``recall`` of the positives, by the chosen columns."""
+    share = plain(recall)
+    if not isinstance(share, float) or not 0 < share < 1:
+        found = f"must be a share between 0 and 1, got {shown(recall)}"
+        raise ConfigError(Fault("Option 'recall'", found, "For example 0.9."))
+    kept = selection.request
+    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
+    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
+    model = recall_list_of(engine, request, share)
+    warn(f"The list misses {kind}: more than its share of them is left out." for kind in model.missed)
+    rows = engine.likely_positives(model, rule, columns)
+    if isinstance(rows, pd.DataFrame):
+        rows.attrs["promise"] = str(model)
+    return rows
 
 
 def diff(before: Selection | str | Path, after: Selection | str | Path) -> Difference:

@@ -154,6 +154,12 @@ class Selection:
         names = [every[place] for place in kept]
         return table.select(["`" + name.replace("`", "``") + "`" for name in names] if on_spark else names)
 
+    def likely_positives(self, table: Table, keep: Iterable[str] = (), recall: float | None = None) -> Any:
+        """Rows of a table that are likely positive, as ``spark_pufs.likely_positives`` lists them."""
+        from importlib import import_module
+
+        return import_module("spark_pufs.api").likely_positives(self, table, keep, recall)
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
         columns = [column.as_dict() for column in self.columns]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,6 @@ from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
-    from spark_pufs.core.clusters.cluster_model import ClusterModel
     from spark_pufs.core.clusters.diagonal_em import MixtureSettings
     from spark_pufs.core.search.mask_draws import MaskDraws
 
@@ -134,6 +133,25 @@ class MaskScorer(Protocol):
     def close(self) -> None: ...
 
 
+class RowLister(Protocol):
+    """Says which rows of a table are listed, from the columns ``numeric`` and ``text``.
+
+    ``column``: the value given for each, a whole number or a double.
+    """
+
+    column: ClassVar[str]
+    whole: ClassVar[bool]
+
+    @property
+    def numeric(self) -> tuple[str, ...]: ...
+
+    @property
+    def text(self) -> Iterable[str]: ...
+
+    def listed(self, rows: RawBatch, labels: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Which rows (n,) of a batch with these label states (n,) are listed, and the value of every row."""
+
+
 class Engine(Protocol):
     """One table in one place."""
 
@@ -145,8 +163,8 @@ class Engine(Protocol):
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Source: ...
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
-        """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> Any:
+        """Rows that the model lists: the ``keep`` columns and the model's own, as a table of the same kind."""
 
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]

@@ -10,7 +10,6 @@ from typing import NoReturn, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.counts import (
     CountTable,
@@ -23,7 +22,7 @@ from spark_pufs.core.counting.grouped_counts import GroupKernel
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.counting.row_sample import FirstSampleKernel, HeavyKernel, RowSample, SampleKernel
-from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit
+from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit
 from spark_pufs.engines.local import each_in_threads
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.memory.counts import PartitionState
@@ -87,7 +86,7 @@ class WindowEngine:
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> WindowSource:
         return WindowSource(self._window, tuple(numeric), tuple(text))
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
         raise no_rows("a list of likely positives")
 
     def each(

@@ -23,6 +23,7 @@ from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
+from spark_pufs.core.soft.recall_list import RecallList
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
@@ -33,6 +34,7 @@ from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_co
 from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
+from spark_pufs.run.recall import recall_list
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
 from spark_pufs.run.teacher_scores import labelling_of, prior_of, scored_rows, with_prior
 from spark_pufs.rundir.checkpoint import FolderKeeper
@@ -43,6 +45,7 @@ from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, 
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
+from spark_pufs.selectors.evidence.judging import judged_outcome
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
@@ -66,6 +69,7 @@ __all__ = [
     "labelling_of_table",
     "prepare",
     "prior_of_table",
+    "recall_list_of",
     "rehearse",
     "select_with",
 ]
@@ -145,11 +149,11 @@ def execute(
     note: Callable[[str], None] = lambda what: None,
     keeper: Keeper | None = None,
 ) -> Selection:
-    """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
+    """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
-    note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
+    note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
     try:
@@ -197,8 +201,9 @@ def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
     ``bounds``: the user's limits, within which halves of the rows are chosen from.
     """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
-    task.note(f"running {method.name}")
+    task.note(f"{method.name} chooses from {len(task.table.names)} features")
     outcome = method.run(task)
+    outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
         chosen = _as_chosen(task, outcome)
@@ -250,6 +255,16 @@ def labelling_of_table(
 
 
 @undisturbed()
+def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns of the request."""
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
+    try:
+        return recall_list(task, recall)
+    finally:
+        task.table.blocks.release()
+
+
+@undisturbed()
 def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None) -> PriorEstimate:
     """How many positives a table has, from the columns of the request."""
     request = replace(request, method=DEFAULT_METHOD, options={})
@@ -260,8 +275,8 @@ def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None]
         task.table.blocks.release()
 
 
-def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:
-    """The columns that say which rows are likely positives, and what is wrong with them."""
+def identifiers(names: Sequence[str], keep: Sequence[str], added: str = "cluster") -> tuple[list[str], list[Fault]]:
+    """The columns that say which rows are likely positives, and what is wrong with them; ``added`` is beside them."""
     if not keep:
         return [], [Fault("Likely positives", "no identifier column is named", "Name some in keep.")]
     wanted = patterns(keep, names)
@@ -271,8 +286,8 @@ def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], l
         for one in wanted
         if not match(names, [one])
     ]
-    if "cluster" in columns:
-        faults.append(Fault("Option 'keep'", "'cluster' is the column that is added", "Rename the table's own."))
+    if added in columns:
+        faults.append(Fault("Option 'keep'", f"'{added}' is the column that is added", "Rename the table's own."))
     return columns, faults
 
 

@@ -75,14 +75,25 @@ class MIM:
 
 
 class GivenMIM(MIM):
-    """I(X_k;Y|E) from counts (3, levels of E, L), E being the columns by which rows were labelled."""
+    """I(X_k;Y) given the columns E by which rows were labelled, from counts (3, levels of E, L).
+
+    Rows are weighed so that every level of E has the same share of labelled ones, as if E had not been looked at: one
+    table for each feature, where information within each level of E would have few labels for many cells.
+    """
 
     def __init__(self, layout: Layout, surrogate: SurrogateName, measure: Measure, counts: NDArray[np.int64]) -> None:
         super().__init__(layout, surrogate, measure)
         self._counts = counts
 
     def start(self, labels: NDArray[np.int64]) -> None:
-        self._relevance, self._error = self._measure.given(apply_surrogate(self._counts, self._surrogate), self._layout)
+        counts = apply_surrogate(self._counts, self._surrogate).astype(np.float64)
+        strata = counts[:, :, self._layout.span(0)].sum(axis=2)
+        total = strata.sum()
+        rate = strata[1] / np.maximum(strata.sum(axis=0), 1.0)
+        expected = (rate[:, None] * counts.sum(axis=0)).sum(axis=0) * total / max(strata[1].sum(), 1.0)
+        labelled = counts[1].sum(axis=0)
+        table = np.stack([np.maximum(expected - labelled, 0.0), labelled])
+        self._relevance, self._error = self._measure.alone(table, self._layout)
 
 
 class MRMR(MIM):

@@ -49,9 +49,12 @@ def test_false_features_are_counted_given_the_column() -> None:
 def test_scores_are_those_of_the_counts_by_hand() -> None:
     frame = pd.DataFrame({"x": [0, 1, 0, 1] * 30, "e": [0, 0, 1, 1] * 30, "label": ([1, 0, 1, 1] + [0] * 8) * 10})
     found = select(frame, label="label", method="semi-mim", k=1, labelled_by="e").table().set_index("name")
-    counts = np.zeros((2, 2, 2))
-    for x, e, s in frame.to_numpy():
-        counts[s, e, x] += 1
+    rows, labelled = frame.groupby(["e", "x"]).size(), frame.groupby(["e", "x"])["label"].sum()
+    rate = frame.groupby("e")["label"].mean()
+    share = frame["label"].mean()
+    weighed = [sum(rate[e] / share * rows[e, x] for e in (0, 1)) for x in (0, 1)]
+    own = [labelled[0, x] + labelled[1, x] for x in (0, 1)]
+    counts = np.array([[[w - a for w, a in zip(weighed, own, strict=True)]], [own]])
     assert found.loc["x", "score"] == pytest.approx(class_beyond_chance(counts, Layout((2,)))[0][0])
 
 

@@ -107,10 +107,16 @@ def filled(context: Any, text: str | None) -> str:
         raise AirflowFailException(f"parameter {text!r}: {error}; {known}") from error
 
 
-def place(address: str) -> Any:
-    """A folder or file, of this machine or of a store that Airflow has a connection to."""
+def without_login(address: str) -> str:
+    """The address; what is given to a job stands on its command line, in the log and in the rendered template."""
     if holds_login(address):
         raise AirflowFailException("an address holds credentials; they belong in an Airflow connection")
+    return address
+
+
+def place(address: str) -> Any:
+    """A folder or file, of this machine or of a store that Airflow has a connection to."""
+    without_login(address)
     return ObjectStoragePath(address) if "://" in address else Path(address).absolute()
 
 
@@ -153,9 +159,8 @@ class SelectionOperator(SparkSubmitOperator):
     def execute(self, context: Any) -> None:
         if not self.config:
             raise AirflowSkipException("no configuration is given for it")
-        # What is given to a job stands on its command line, in the log and in the rendered template.
         run = place(self.settings["output.path"])
-        place(self.settings["source.path"])
+        without_login(self.settings["source.path"])
         self.application_args = arguments(self.config, self.settings, self.settings_file)
         try:
             self._run(context)

@@ -149,7 +149,7 @@ def execute(
     note: Callable[[str], None] = lambda what: None,
     keeper: Keeper | None = None,
 ) -> Selection:
-    """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
+    """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)

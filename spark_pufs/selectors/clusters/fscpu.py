@@ -92,7 +92,7 @@ def _run(task: Task, with_information: bool) -> Outcome:
 
 
 def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
-    """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
+    """``alone`` (D,): each feature's information alone, which decides where clusters do not."""
     options = task.options_as(FscpuOptions)
     budget = mask_budget(task)
     settings = mixture_settings(options)

@@ -44,9 +44,9 @@ __all__ = ["METHODS"]
 
 @dataclass(frozen=True)
 class BaselineKernel:
-    """``score(X, label, rng, **options)``, and what it is told besides the method's options.
+    """``score(X, label, rng, **options)``, and what it is given besides the method's options.
 
-    ``forward``: it chooses feature by feature and is told which are free; ``counted``: how many are wanted.
+    ``forward``: it chooses feature by feature and is given which are free; ``counted``: how many are wanted.
     """
 
     score: Callable[..., Scored]

@@ -4,7 +4,7 @@
 Needs Python 3.11 or later and nothing else; what follows the word goes to the command that is run. The demo works in
 memory; `python3 run.py demo --engine spark` does it on Spark, for which Java is installed where it may be.
 Tests run in two processes side by side; `-n 0` runs them in one, as a debugger wants it.
-`python3 run.py test --quick` leaves out the tests that start Java or processes of their own.
+`python3 run.py test --quick` leaves out the tests that start Java or processes of their own, and slow ones.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import venv
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
@@ -53,15 +55,17 @@ def demo(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Style, types, then all tests or the quick ones; the first that fails ends it."""
-    chosen = ("-m", "not spark and not integration") if QUICK in arguments else ()
-    steps = [
-        ("-m", "ruff", "check", "."),
-        ("-m", "ruff", "format", "--check", "."),
-        ("-m", "mypy"),
-        ("-m", "pytest", *TWO_PROCESSES, *chosen, *(word for word in arguments if word != QUICK)),
-    ]
-    return next((code for step in steps if (code := call(PYTHON, *step, **TEST_ENVIRONMENT))), 0)
+    """Style, then all tests or the quick ones, and beside them types."""
+    for step in (("ruff", "check", "."), ("ruff", "format", "--check", ".")):
+        if code := call(PYTHON, "-m", *step):
+            return code
+    with tempfile.TemporaryFile("w+") as said:
+        types = start(PYTHON, "-m", "mypy", output=said)
+        tests = call(PYTHON, "-m", "pytest", *TWO_PROCESSES, *arguments, **TEST_ENVIRONMENT)
+        code = types.wait()
+        said.seek(0)
+        print(said.read(), end="", flush=True)
+    return code or tests
 
 
 def ensure_packages() -> None:
@@ -108,6 +112,10 @@ def ensure_java() -> bool:
 
 def call(*command: str | Path, **environment: str) -> int:
     return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, check=False).returncode
+
+
+def start(*command: str | Path, output: TextIO) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=output)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Kill a search with SIGKILL at random moments, go on, and compare the answer with an undisturbed one, bit for bit.
+"""Strike jobs, run them again, and compare the answer with an undisturbed one, bit for bit.
 
-python benchmarks/faults.py --kills 20            in-process engine
-python benchmarks/faults.py --kills 3 --spark     on local[2]
 python benchmarks/faults.py --points              every file operation of every job in turn: SIGKILL, and a full disk
+python benchmarks/faults.py --points --spark      the same on local[2]; killed is the driver
+python benchmarks/faults.py --random 20           every job so many times at a random moment; --spark as above
+python benchmarks/faults.py --kills 20            a longer search, from the start of its process on
 """
 
 from __future__ import annotations
@@ -15,8 +16,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -64,21 +69,35 @@ def kill_once(folder: Path, checkpoint: Path, answer: Path, engine: str, rng: ra
     return not finished
 
 
-def every_point() -> int:
-    """Jobs struck at each file operation as tests/support/crash_points.py says."""
+def every_job(arguments: argparse.Namespace) -> int:
+    """Jobs struck as tests/support/crash_points.py says."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-    points, wrong = import_module("support.crash_points"), 0
-    for job in points.JOBS:
-        for full in (False, True):
-            with tempfile.TemporaryDirectory() as name:
-                found = points.strike_everywhere(job, Path(name), full)
-            what = "full disks" if full else "kills"
-            print(
-                f"{job.name}: {found.strikes} {what}, {found.different} answers differ, {found.lost} files lost", end=""
-            )
-            print(f", {found.left} with files left over, {found.raw} other errors", flush=True)
-            wrong += not found.clean
-    return int(wrong > 0)
+    points, jobs = import_module("support.crash_points"), import_module("support.crash_jobs")
+    java = import_module("support.shared_java").shared_java if arguments.spark else nullcontext
+    rng = random.Random(arguments.seed)
+    total: dict[str, Any] = {}
+    with java():
+        for job in jobs.SPARK_JOBS if arguments.spark else jobs.JOBS:
+            for what, strike in _strikes(points, arguments, rng).items():
+                with tempfile.TemporaryDirectory() as name:
+                    found = strike(job, Path(name))
+                print(f"{job.name}: {told(found, what)}", flush=True)
+                total[what] = total.get(what, points.Tally()) + found
+    for what, found in total.items():
+        print(f"all: {told(found, what)}")
+    return int(not all(found.clean for found in total.values()))
+
+
+def _strikes(points: Any, arguments: argparse.Namespace, rng: random.Random) -> dict[str, Callable[[Any, Path], Any]]:
+    if arguments.random:
+        return {"kills": partial(points.strike_at_random, kills=arguments.random, rng=rng)}
+    everywhere = partial(points.strike_everywhere, every=arguments.every)
+    return {"kills": everywhere, "full disks": partial(everywhere, full=True)}
+
+
+def told(found: Any, what: str) -> str:
+    words = f"{found.strikes} {what}, {found.different} answers differ, {found.lost} files lost"
+    return f"{words}, {found.left} with files left over, {found.raw} other errors"
 
 
 def main() -> int:
@@ -86,10 +105,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--spark", action="store_true")
-    parser.add_argument("--points", action="store_true", help="strike at every file operation instead")
+    parser.add_argument("--points", action="store_true", help="strike at every file operation")
+    parser.add_argument("--every", type=int, default=1, help="or at every so manyth")
+    parser.add_argument("--random", type=int, default=0, help="strike every job so many times")
     arguments = parser.parse_args()
-    if arguments.points:
-        return every_point()
+    if arguments.points or arguments.random:
+        return every_job(arguments)
     engine, rng = "spark" if arguments.spark else "local", random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -85,7 +85,8 @@ def main() -> int:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (root / "temporary").mkdir()
         tempfile.tempdir = str(root / "temporary")
-        doors = doors_of_tests.spark_doors(_session()) if arguments.spark else doors_of_tests.DOORS
+        every = import_module("support.fuzz_every_door").EVERY_DOOR
+        doors = doors_of_tests.spark_doors(_session()) if arguments.spark else every
         doors = tuple(door for door in doors if arguments.door in (None, door.name))
         rng, ends = random.Random(arguments.seed), time.process_time() + 60 * arguments.minutes
         until = time.time() + 60 * arguments.minutes * (1 if arguments.spark else 10)  # Java's CPU time is not ours

@@ -3,8 +3,8 @@
 python benchmarks/memory_of_counts.py --days 31 --rows 200000 --columns 81
 python benchmarks/memory_of_counts.py --days 31 --rows 200000 --columns 81 --engine spark
 
-Days are written as Parquet in folders of their own. The memory is made from the first of them, then each day is a run
-of its own; the last is measured in a process of its own, as is a recount by the same cut points into an empty memory.
+Days are written as Parquet in folders of their own. The memory is made from the first of them, and others are added.
+The last is measured in a process of its own, as is a recount by the same cut points into an empty memory.
 Both answers are compared in every count, and so are the counts of the window after the first day was taken away.
 """
 
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -23,11 +22,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from process_tree import cpu_seconds
 
 from spark_pufs.jobs.config import RunConfig, parse
 from spark_pufs.jobs.select_job import run_select
 from spark_pufs.memory.store import Store
 from spark_pufs.rundir.folder import RunFolder
+
+FIRST = 3  # days that cut points are made from
 
 
 def write_day(flows: Path, number: int, rows: int, columns: int) -> None:
@@ -58,13 +60,15 @@ def config(folder: Path, state: str, run: str, engine: str, window: int | None =
 def measured(folder: Path, state: str, run: str, engine: str) -> dict[str, Any]:
     """One run in a process of its own; CPU of all processes it started, Java among them."""
     command = [sys.executable, __file__, "--one", str(folder), state, run, engine]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = subprocess.run(command, check=True, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout
     found = json.loads((folder / run / "selection.json").read_text())
     kept = found["details"]["memory"]
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cpu": cpu, "rows_read": kept["rows_read"], "rows": kept["rows"], "names": found["names"]}
+    return {
+        "cpu": float(said.split()[-1]),
+        "rows_read": kept["rows_read"],
+        "rows": kept["rows"],
+        "names": found["names"],
+    }
 
 
 def window(folder: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -84,9 +88,12 @@ def without_counts(state: Path, empty: Path) -> None:
 
 
 def compare(folder: Path, days: int, rows: int, columns: int, engine: str) -> None:
-    for number in range(1, days):
+    for number in range(1, FIRST + 1):
         write_day(folder / "flows", number, rows, columns)
     made = measured(folder, "state", "made", engine)
+    for number in range(FIRST + 1, days):
+        write_day(folder / "flows", number, rows, columns)
+    measured(folder, "state", "between", engine)
     write_day(folder / "flows", days, rows, columns)
     last = measured(folder, "state", "last", engine)
     without_counts(folder / "state", folder / "empty")
@@ -103,7 +110,8 @@ def compare(folder: Path, days: int, rows: int, columns: int, engine: str) -> No
     size = sum(file.stat().st_size for file in (folder / "state").iterdir())
     print(f"{days} days of {rows:,} x {columns}, engine {engine}; {size / days / 2**20:.2f} MB kept a day")
     print("| | CPU s | rows read |\n|---|---|---|")
-    for name, one in (("the memory is made", made), (f"day {days}, with it", last), ("recount of the window", recount)):
+    measures = {f"the memory is made of {FIRST} days": made, f"day {days}, with it": last, "recount": recount}
+    for name, one in measures.items():
         print(f"| {name} | {one['cpu']:.1f} | {one['rows_read']:,} |")
     print(f"rows 1 : {recount['rows_read'] / last['rows_read']:.0f}, CPU 1 : {recount['cpu'] / last['cpu']:.1f};",
           f"counts equal: {same}; same features: {last['names'] == recount['names']};",
@@ -120,6 +128,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.one:
         run_select(config(Path(given.one[0]), *given.one[1:]))
+        print(cpu_seconds())
         return
     with tempfile.TemporaryDirectory() as folder:
         compare(Path(folder), given.days, given.rows, given.columns, given.engine)

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from spark_pufs.version import __version__
 
 if TYPE_CHECKING:
-    from spark_pufs.api import check_clusters, compare, diff, estimate_prior, likely_positives, methods, select
+    from spark_pufs.api import (
+        check_clusters,
+        check_labels,
+        compare,
+        diff,
+        estimate_prior,
+        likely_positives,
+        methods,
+        select,
+    )
     from spark_pufs.core.evidence.pu_scores import scores
     from spark_pufs.core.information.power import power, power_report, sample_size
     from spark_pufs.errors import Busy, ConfigError, DataError, EnvironmentFault, PufsError, PufsWarning, Stopped
@@ -25,6 +34,7 @@ __all__ = [
     "Stopped",
     "__version__",
     "check_clusters",
+    "check_labels",
     "compare",
     "diff",
     "estimate_prior",
@@ -46,6 +56,7 @@ _HOMES = {
     "power_report": "core.information.power",
     "scores": "core.evidence.pu_scores",
     "check_clusters": "api",
+    "check_labels": "api",
     "compare": "api",
     "diff": "api",
     "estimate_prior": "api",

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import pandas as pd
 
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
+from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
+from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
@@ -25,7 +27,9 @@ from spark_pufs.run.execution import (
     compare_with,
     identifiers,
     label_faults,
+    labelling_of_table,
     prior_of_table,
+    recall_list_of,
     select_with,
 )
 from spark_pufs.run.remembered import select_remembered
@@ -34,12 +38,22 @@ from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Comparison, EvaluationProtocol, candidate
 from spark_pufs.selectors.registry import every_method, no_clusters
 from spark_pufs.types import LabelRule, column_name
-from spark_pufs.values import Strange, path_text, several
+from spark_pufs.values import Strange, path_text, plain, several, shown
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-__all__ = ["check_clusters", "compare", "diff", "engine_for", "estimate_prior", "likely_positives", "methods", "select"]
+__all__ = [
+    "check_clusters",
+    "check_labels",
+    "compare",
+    "diff",
+    "engine_for",
+    "estimate_prior",
+    "likely_positives",
+    "methods",
+    "select",
+]
 
 
 # What compare takes of select's keywords besides those it names itself.
@@ -50,6 +64,8 @@ _NOT_COMMON = (
     "propose_k",
     "estimate_prior",
     "stability",
+    "check_labels",
+    "labelled_by",
     "fdr",
     "expected_false",
     "options",
@@ -83,6 +99,8 @@ def select(
     copies: Copies = "one",
     pair_memory_mb: int = 256,
     stability: int = 0,
+    check_labels: bool = False,
+    labelled_by: Iterable[str] = (),
     fdr: float | None = None,
     expected_false: float | None = None,
     checkpoint: str | Path | None = None,
@@ -90,12 +108,14 @@ def select(
     partition: str | None = None,
     window: int | None = None,
     refit: Refit = "propose",
+    until: Any = None,
     late_labels: pd.DataFrame | DataFrame | None = None,
     **options: Any,
 ) -> Selection:
     """Choose features of a table in which some rows are labelled positive and the others are not labelled.
 
-    - ``table``: a pandas DataFrame (computed here) or a Spark DataFrame (computed there).
+    - ``table``: a DataFrame of pandas or Polars, or anything with Arrow's stream interface (computed here), or a Spark
+      DataFrame (computed there).
     - ``label``: the column that says which rows are labelled.
     - ``method``: a name of ``methods()``, or "auto" to compare the main ones on held-out labels first.
     - ``positive``, ``negative``, ``unlabelled``: values of the label column, one or several; null is always unlabelled,
@@ -123,12 +143,17 @@ def select(
       equal columns alone, "all" treats each as a feature of its own.
     - ``pair_memory_mb``: all pairs of features are counted in one pass while their table fits.
     - ``stability``: repeat the selection on so many halves of the rows and report how far it depends on the draw.
+    - ``check_labels``: say in the report whether labels depend on columns among the positives, as the function of that
+      name does.
+    - ``labelled_by``: columns by which positives were labelled more readily, names or globs: every other feature is
+      ranked given them, by ``semi-mim`` where no method is named.
     - ``checkpoint``: a folder where a search keeps its state, so that the same call goes on where it was stopped.
     - ``memory``, ``partition``, ``window``: a folder where counts of each partition are kept, the column that cuts the
       table into partitions, such as days, and how many of the last ones the answer is from, all by default. Only
       partitions that are new or have changed are read; ``table`` need not hold the others.
     - ``refit``: cut points are made with the memory; where values have left them a warning says so ("propose"), or they
       are made anew ("auto"); "now" makes them anew. That reads all partitions of the window.
+    - ``until``: the last partition of the window where that is not the newest, for a day that is run again.
     - ``late_labels``: labels that came after their rows: a table of the label column and one that tells rows apart, and
       of ``partition`` where it is known. The memory keeps them and counts the partitions they belong to again.
     - ``options``: any other keyword goes to the method.
@@ -161,16 +186,21 @@ def select(
         copies=copies,
         pair_memory_mb=pair_memory_mb,
         stability=stability,
+        check_labels=check_labels,
+        labelled_by=labelled_by,
         fdr=fdr,
         expected_false=expected_false,
         options=options,
     )
     if memory is not None:
-        settings = MemorySettings.of(memory, partition, window, refit)
+        settings = MemorySettings.of(memory, partition, window, refit, until)
+        if checkpoint is not None:
+            found = "is for methods that search, and these need all rows"
+            raise ConfigError(Fault("Option 'checkpoint'", found, "Leave it out, or leave memory out."))
         late = None if late_labels is None else late_labels_of(engine_for(late_labels), label, settings.partition)
         selection = select_remembered(partitions_of(table, settings.partition), request, settings, late)
     else:
-        _check_no_memory(partition, window, refit, late_labels)
+        _check_no_memory(refit, partition=partition, window=window, until=until, late_labels=late_labels)
         selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
     warn(selection.warnings)
     return selection
@@ -262,6 +292,42 @@ def check_clusters(
     return check_table(engine_for(table), request)
 
 
+def check_labels(
+    table: pd.DataFrame | DataFrame,
+    *,
+    label: str,
+    features: Iterable[str] | None = None,
+    exclude: Iterable[str] = (),
+    keep: Iterable[str] = (),
+    categorical: Iterable[str] = (),
+    positive: Any = 1,
+    negative: Any = (),
+    unlabelled: Any = 0,
+    seed: int = 0,
+) -> LabellingCheck:
+    """Does who is labelled depend on the columns, among the positives? A p-value per column, or "cannot tell".
+
+    Methods assume that it does not. Labelled rows are compared with unlabelled rows that the other columns show to be
+    positive; where classes overlap there are none, and none are reported.
+
+    - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
+    - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
+
+    >>> import numpy as np, pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(2000, 4))
+    >>> X[:800, :3] += 4
+    >>> labelled = (np.arange(2000) < 800) & (rng.random(2000) < np.where(X[:, 3] > 0, 0.5, 0.1))
+    >>> table = pd.DataFrame(X, columns=["a", "b", "c", "region"]).assign(label=labelled)
+    >>> check_labels(table, label="label", positive=True, unlabelled=False).found
+    ('region',)
+    """
+    rule = LabelRule(label, positive, negative, unlabelled)
+    own = {"exclude": exclude, "keep": keep, "categorical": categorical, "seed": seed}
+    request = Request.of(rule, method=DEFAULT_METHOD, include=("*",) if features is None else features, **own)
+    return labelling_of_table(engine_for(table), request)
+
+
 def estimate_prior(
     table: pd.DataFrame | DataFrame,
     *,
@@ -305,12 +371,17 @@ def estimate_prior(
     return found
 
 
-def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = ()) -> Any:
-    """Unlabelled rows that fall into positive clusters of an FSCPU selection: columns ``keep`` and ``cluster``.
+def likely_positives(
+    selection: Selection, table: pd.DataFrame | DataFrame, keep: Iterable[str] = (), recall: float | None = None
+) -> Any:
+    """Unlabelled rows that are likely positive: columns ``keep``, and ``cluster`` or ``score``.
 
-    - ``selection``: of ``fscpu`` or ``fscpu-mi``.
+    - ``selection``: of ``fscpu`` or ``fscpu-mi``, whose positive clusters are listed; with ``recall``, of any method.
     - ``table``: the one it was made on, or another with the same columns, such as the next day's.
     - ``keep``: columns that identify a row, names or globs; by default those named when the selection was made.
+    - ``recall``: list at least this share of the positives of the labelled kind, by a teacher on the chosen columns
+      whose cut is made on labels of the table that it has not seen; kinds of labelled rows that the list misses come as
+      a warning, and ``attrs["promise"]`` of a pandas table tells what is promised.
 
     >>> import numpy as np, pandas as pd
     >>> X = np.random.default_rng(0).normal(size=(400, 3))
@@ -320,6 +391,8 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     >>> found = select(table, method="fscpu", k=2, keep=["row"], clusters=2, generations=2, **answers)
     >>> sorted(likely_positives(found, table)["row"]) == list(range(20, 40))
     True
+    >>> len(likely_positives(found, table, recall=0.8)["row"]) >= 16
+    True
     """
     if not isinstance(selection, Selection):
         found = f"expected a Selection, got {type(selection).__name__}"
@@ -327,20 +400,40 @@ def likely_positives(selection: Selection, table: pd.DataFrame | DataFrame, keep
     request = selection.request
     wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
     clustering = selection.findings.clustering
-    if clustering is None or clustering.model is None:
+    model = None if clustering is None else clustering.model
+    if recall is None and model is None:
         raise ConfigError(no_clusters("Likely positives", selection.method))
-    model = clustering.model
+    chosen = model.names if recall is None and model is not None else tuple(selection.names)
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]
     label = request["label"]
     rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
-    columns, faults = identifiers(names, wanted)
-    read = {*model.names, rule.column, *columns}
-    unfit = repeated([name for name in names if name in read]) + absent((*model.names, rule.column), names)
+    columns, faults = identifiers(names, wanted, "cluster" if recall is None else "score")
+    read = {*chosen, rule.column, *columns}
+    unfit = repeated([name for name in names if name in read]) + absent((*chosen, rule.column), names)
     faults += unfit or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
-    return engine.likely_positives(model, rule, columns)
+    if recall is None and model is not None:
+        return engine.likely_positives(model, rule, columns)
+    return _promised(engine, selection, rule, columns, recall)
+
+
+def _promised(engine: Engine, selection: Selection, rule: LabelRule, columns: list[str], recall: Any) -> Any:
+    """The rows that hold ``recall`` of the positives, by the chosen columns."""
+    share = plain(recall)
+    if not isinstance(share, float) or not 0 < share < 1:
+        found = f"must be a share between 0 and 1, got {shown(recall)}"
+        raise ConfigError(Fault("Option 'recall'", found, "For example 0.9."))
+    kept = selection.request
+    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
+    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
+    model = recall_list_of(engine, request, share)
+    warn(f"The list misses {kind}: more than its share of them is left out." for kind in model.missed)
+    rows = engine.likely_positives(model, rule, columns)
+    if isinstance(rows, pd.DataFrame):
+        rows.attrs["promise"] = str(model)
+    return rows
 
 
 def diff(before: Selection | str | Path, after: Selection | str | Path) -> Difference:
@@ -377,8 +470,7 @@ def _folder(checkpoint: Any) -> str:
     return path
 
 
-def _check_no_memory(partition: Any, window: Any, refit: Any, late_labels: Any) -> None:
-    options = {"partition": partition, "window": window, "late_labels": late_labels}
+def _check_no_memory(refit: Any, **options: Any) -> None:
     given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
@@ -399,6 +491,8 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
         from spark_pufs.spark.partitions import FramePartitions
 
         return FramePartitions(table, partition)
+    if speaks_arrow(table):
+        return partitions_of(frame_of(table), partition)
     raise DataError(_not_a_table(table))
 
 
@@ -412,8 +506,13 @@ def engine_for(table: Any) -> Engine:
         from spark_pufs.spark.engine import SparkEngine
 
         return SparkEngine(table)
+    if speaks_arrow(table):
+        from spark_pufs.engines.local import LocalEngine
+
+        return LocalEngine(frame_of(table))
     raise DataError(_not_a_table(table))
 
 
 def _not_a_table(table: Any) -> Fault:
-    return Fault("Table", f"expected a pandas or Spark DataFrame, got {type(table).__name__}", "Convert it first.")
+    found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
+    return Fault("Table", found, "Collect it first." if hasattr(table, "collect") else "Convert it first.")

@@ -32,11 +32,12 @@ Missing = Literal["value", "error"]
 Prior = float | tuple[float, float]
 
 DEFAULT_METHOD = "distil"
+GIVEN_METHOD = "semi-mim"  # where rows were labelled by some columns
 
 # What may say how many features, instead of k.
 _HOW_MANY = ("budget", "fdr", "expected_false")
 # Fields that hold names or patterns, of which a user may give one or many.
-_NAMES = ("include", "exclude", "keep", "categorical", "must", "never")
+_NAMES = ("include", "exclude", "keep", "categorical", "must", "never", "labelled_by")
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,8 @@ class Request:
     copies: Copies = "one"
     pair_memory_mb: int = 256
     stability: int = 0
+    check_labels: bool = False
+    labelled_by: tuple[str, ...] = ()
     fdr: float | None = None
     expected_false: float | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -91,6 +94,8 @@ class Request:
         [False, False, True, True]
         """
         method = plain(method)
+        if given.get("labelled_by") and method == DEFAULT_METHOD:
+            method = GIVEN_METHOD  # the default gives way to a method that ranks given columns
         read = {name: _read(name, value) for name, value in given.items()}
         k = read.get("k")
         propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
@@ -229,6 +234,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("missing", f"one of {', '.join(get_args(Missing))}", lambda v: v in get_args(Missing), "value"),
     ("copies", f"one of {', '.join(get_args(Copies))}", lambda v: v in get_args(Copies), "one"),
     ("stability", "0 or a whole number from 2 to 10000", lambda v: is_whole(v, 0, 10_000) and v != 1, "20"),
+    ("check_labels", "true or false", lambda v: isinstance(v, bool), "true"),
     ("fdr", "a share between 0 and 1", lambda v: v is None or (is_positive(v) and v < 1), "0.1"),
     ("expected_false", "a number above 0", lambda v: v is None or is_positive(v), "2"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),

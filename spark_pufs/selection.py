@@ -18,6 +18,7 @@ from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pyspark.sql import DataFrame
 
     Table = TypeVar("Table", pd.DataFrame, DataFrame)
@@ -138,17 +139,26 @@ class Selection:
 
     def apply(self, table: Table) -> Table:
         """The same table with the chosen features, all of which it must have, and the columns that are not features."""
-        if not hasattr(table, "columns"):
-            found = f"expected a pandas or Spark DataFrame, got {type(table).__name__}"
+        if not hasattr(table, "columns") or not (isinstance(table, pd.DataFrame) or hasattr(table, "select")):
+            found = f"expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got {type(table).__name__}"
             raise DataError(Fault("Table", found, "Convert it first."))
-        faults = absent(self.names, map(str, table.columns))
+        on_spark = hasattr(table, "sparkSession")
+        every = list(table.columns if on_spark else getattr(table, "column_names", table.columns))
+        faults = absent(self.names, map(str, every))
         if faults:
             raise DataError(faults)
         gone = {f.name for f in self.features if not f.selected} | set(self.dropped)
-        kept = [place for place, name in enumerate(table.columns) if str(name) not in gone]
+        kept = [place for place, name in enumerate(every) if str(name) not in gone]
         if isinstance(table, pd.DataFrame):
             return table.iloc[:, kept]  # names of pandas may be such as no name finds
-        return table.select(*["`" + table.columns[place].replace("`", "``") + "`" for place in kept])
+        names = [every[place] for place in kept]
+        return table.select(["`" + name.replace("`", "``") + "`" for name in names] if on_spark else names)
+
+    def likely_positives(self, table: Table, keep: Iterable[str] = (), recall: float | None = None) -> Any:
+        """Rows of a table that are likely positive, as ``spark_pufs.likely_positives`` lists them."""
+        from importlib import import_module
+
+        return import_module("spark_pufs.api").likely_positives(self, table, keep, recall)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON, the answer first."""
@@ -199,6 +209,28 @@ class Selection:
             why = getattr(error, "strerror", None) or error
             fix = "Name a file in a folder that is there and may be written."
             raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {why}", fix)) from error
+
+    def plot(self, part: str = "ranking") -> Figure:
+        """One part of the report as a figure of matplotlib, which the extra ``plots`` installs.
+
+        - ``part``: "ranking", "distributions", "redundancy", "sizes" (without ``k``), "stability" (with ``stability``)
+          or "search" (of fscpu).
+
+        >>> from spark_pufs import select
+        >>> table = pd.DataFrame({"a": [1, 2] * 50, "b": [3, 3, 4, 4] * 25, "label": [1, 0, 0, 0] * 25})
+        >>> figure = select(table, label="label", method="semi-mim", k=1).plot()
+        >>> figure.axes[0].get_title()
+        'semi-mim: 1 of 2 features'
+        """
+        from spark_pufs.report.figures import figure_of
+
+        return figure_of(self, part)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from spark_pufs.report.notebook import selection_fragment
+
+        return selection_fragment(self)
 
     def log_to_mlflow(self, experiment: str | None = None, tracking_uri: str | None = None) -> str:
         """One run of MLflow with parameters, metrics and files; its id. Logged again, it is the same run."""

@@ -127,12 +127,14 @@ class Block:
     """Packed rows, column-major: codes (D, n) uint8, label (n,) uint8 of label states, or of grades where rows
     were packed with soft labels.
 
-    ``witness``: of the rows as they were read, where blocks are kept apart from their source.
+    ``witness``: of the rows as they were read, where blocks are kept apart from their source. ``group`` (n,): of rows
+    that are counted by group.
     """
 
     codes: NDArray[np.uint8]
     label: NDArray[np.uint8]
     witness: NDArray[np.uint64] | None = None
+    group: NDArray[np.uint8] | None = None
 
 
 @dataclass(frozen=True)

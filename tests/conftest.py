@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support.durations import Durations
 from support.processes import Watch, slow
 from support.quick_java import QUICK
+from support.quick_spark import SETTINGS, show_workers_the_packages
 from support.side_by_side import SideBySide
 
 if TYPE_CHECKING:
@@ -34,8 +36,14 @@ watch = Watch()
 sys.addaudithook(watch)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="leave out what starts Java or a process, and what is slow")
+    parser.addoption("--record-durations", action="store_true", help="write tests/durations.json anew")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(SideBySide())
+    config.pluginmanager.register(Durations())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -59,25 +67,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """A small local session; tests that use it carry the mark ``spark``."""
     from pyspark.sql import SparkSession
 
-    # Spark starts `python3` from PATH in its workers unless told; they must find this package too.
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    places = [str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH")]
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, places))
-    session = (
-        SparkSession.builder.master("local[2,4]")
-        .appName("spark_pufs tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.log.level", "ERROR")
-        # workers are forked from a process that has imported what tasks need
-        .config("spark.python.daemon.module", "support.spark_daemon")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.python.unix.domain.socket.enabled", "true")
-        .config("spark.sql.shuffle.partitions", "4")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
-    )
+    show_workers_the_packages()
+    builder = SparkSession.builder.master("local[2,4]").appName("spark_pufs tests")
+    for name, value in {**SETTINGS, "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

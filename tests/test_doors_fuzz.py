@@ -13,9 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.fuzz_doors import DOORS, Door, checked
+from support.fuzz_doors import Door, checked
+from support.fuzz_every_door import EVERY_DOOR
 
-FEW = {"compare": 6, "select": 40}
+FEW = {"compare": 6, "select": 40, "prior": 4, "false discoveries": 8}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,7 +28,7 @@ def warm() -> None:
     spark_pufs.compare(example(), label="label", methods=["k-best"], k=1, folds=2, repeats=1)
 
 
-@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.name)
+@pytest.mark.parametrize("door", EVERY_DOOR, ids=lambda door: door.name)
 def test_an_answer_or_an_error_of_ours(door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))

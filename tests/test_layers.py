@@ -17,7 +17,7 @@ PACKAGE = ROOT / "spark_pufs"
 # anything, and nothing named may import it.
 LAYERS = [
     {"masking", "values"},
-    {"errors", "version"},
+    {"errors", "fragments", "version"},
     {"types"},
     {"core"},
     {"findings", "request"},

@@ -55,6 +55,16 @@ def test_what_fits(selection: spark_pufs.Selection, made: Callable[[pd.DataFrame
     assert sorted(found["row"]) == list(range(20, 40))
 
 
+def test_a_promised_list_is_the_same_everywhere(
+    selection: spark_pufs.Selection, made: Callable[[pd.DataFrame], Any]
+) -> None:
+    found = selection.likely_positives(made(TABLE), "row", recall=0.9)
+    found = found if isinstance(found, pd.DataFrame) else found.toPandas()
+    here = spark_pufs.likely_positives(selection, TABLE, "row", recall=0.9)
+    assert set(range(22, 40)) <= set(here["row"]) | {20, 21}
+    assert dict(zip(found["row"], found["score"], strict=True)) == dict(zip(here["row"], here["score"], strict=True))
+
+
 def test_a_column_that_stands_twice(selection: spark_pufs.Selection) -> None:
     twice = pd.concat([TABLE, TABLE[["a"]]], axis=1)
     with pytest.raises(DataError, match=r"Column 'a': occurs twice in the table\. Rename one of them\."):

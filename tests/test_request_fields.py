@@ -48,11 +48,13 @@ GIVEN: dict[str, Any] = {
     "copies": "all",
     "pair_memory_mb": 77,
     "stability": 5,
+    "check_labels": True,
+    "labelled_by": ("a",),
     "options": {"criterion": "miq"},
 }
 # What the sample or the unit of a trial decides; a new field is taken over unless it is named here.
 DECIDED_BY_TRIALS = ("label", "method", "include", "exclude", "keep", "categorical", "k", "propose_k", "budget",
-                     "stability", "options")  # fmt: skip
+                     "stability", "check_labels", "labelled_by", "options")  # fmt: skip
 RATES: dict[str, Any] = {"fdr": 0.1, "expected_false": 2.0}  # each in place of k and budget
 DECIDED_BY_OTHERS = {"label", "propose_k", "estimate_prior"}  # values of the label column, k and prior
 
@@ -135,7 +137,8 @@ def test_every_door_takes_an_error_rate(name: str, value: float, monkeypatch: py
 def test_a_trial_takes_over_what_it_does_not_decide() -> None:
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "c"]).assign(label=np.arange(60) % 3 == 0)
-    request = wanted(label=LabelRule("label", (True,), (), (False,)), include=("*",), exclude=(), keep=(), budget=None)
+    request = wanted(label=LabelRule("label", (True,), (), (False,)), include=("*",), exclude=(), keep=(), budget=None,
+                     labelled_by=())  # fmt: skip  # mrmr ranks given no column
     engine = LocalEngine(table)
     task = make_task(engine, prepare(engine, request), METHODS["mrmr"], request, IN_PROCESS)
     found = trial._request(trial.trial_sample(task, 50).rows, trial.Trial("mim", k=2))

@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -27,12 +27,21 @@ def started(script: ModuleType, monkeypatch: pytest.MonkeyPatch, *words: str, **
     """The code that run.py ends with, and what it would have run."""
     commands: list[str] = []
 
+    class Beside:
+        def __init__(self, *command: object, output: TextIO) -> None:
+            commands.append(" ".join(map(str, command[1:])))
+            output.write("said by mypy\n")
+
+        def wait(self) -> int:
+            return int(answers.get("types", 0))
+
     def call(*command: object, **environment: str) -> int:
         commands.append(" ".join(map(str, command[1:])))
         return int(answers.get("code", 0))
 
     monkeypatch.setattr(sys, "argv", ["run.py", *words])
     monkeypatch.setattr(script, "call", call)
+    monkeypatch.setattr(script, "start", Beside)
     monkeypatch.setattr(script, "ensure_packages", lambda: None)
     monkeypatch.setattr(script, "ensure_java", lambda: answers.get("java", True))
     return script.main(), commands
@@ -50,7 +59,7 @@ def test_the_quick_tests_need_no_java(script: ModuleType, monkeypatch: pytest.Mo
     assert code == 0
     assert len(commands) == 4
     assert commands[3].startswith("-m pytest -n 2 ")
-    assert commands[3].endswith("--no-loadscope-reorder -m not spark and not integration tests/core")
+    assert commands[3].endswith("--no-loadscope-reorder --quick tests/core")
 
 
 def test_the_demo_needs_no_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,5 +71,13 @@ def test_all_else_needs_java(script: ModuleType, monkeypatch: pytest.MonkeyPatch
     assert started(script, monkeypatch, *words, java=False) == (4, [])
 
 
-def test_the_first_step_that_fails_ends_it(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_types_are_checked_beside_the_tests(
+    script: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    code, commands = started(script, monkeypatch, "test", types=1)
+    assert (code, len(commands)) == (1, 4)
+    assert "said by mypy" in capfd.readouterr().out
+
+
+def test_style_that_fails_ends_it(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert started(script, monkeypatch, "test", code=3) == (3, ["-m ruff check ."])

@@ -134,10 +134,12 @@ def replace_text(place: Any, text: str) -> None:
 
 def holds_login(address: str) -> bool:
     """Whether an address says who logs in, or asks for something with a signature; a container@account does not."""
+    if address.lower().startswith("jdbc:"):
+        return any(mark in address for mark in "@?;")
     scheme, there, rest = address.partition("://")
     host = rest.partition("/")[0]
     container = scheme.startswith(("abfs", "wasb")) and host.count("@") == 1 and ":" not in host
-    return bool(there) and (("@" in host and not container) or "?" in rest)
+    return bool(there) and (("@" in host and not container) or any(mark in rest for mark in "?#;"))
 
 
 def exit_code(message: str) -> int | None:

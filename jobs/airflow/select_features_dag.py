@@ -94,21 +94,18 @@ def interval_start(context: Any) -> Any:
 def filled(context: Any, text: str | None) -> str:
     """A parameter with the days of its interval filled in: Airflow renders fields of tasks, not what a parameter holds.
 
-    Nothing else is to be had in it: whoever may start a run must not read variables and connections.
+    Nothing else is to be had in it: whoever may start a run must not read variables and connections. Credentials are
+    refused before Airflow keeps what was rendered: it stands in its database, on command lines and in the log.
     """
     start = interval_start(context)
     end = context.get("data_interval_end") or start
     days = {"ds": f"{start:%Y-%m-%d}", "ds_nodash": f"{start:%Y%m%d}"}
     try:
         template = context.environment.overlay(undefined=StrictUndefined).from_string(text or "")
-        return str(template.render(days, data_interval_start=start, data_interval_end=end))
+        address = str(template.render(days, data_interval_start=start, data_interval_end=end))
     except TemplateError as error:
         known = "ds, ds_nodash, data_interval_start and data_interval_end are known"
-        raise AirflowFailException(f"parameter {text!r}: {error}; {known}") from error
-
-
-def without_login(address: str) -> str:
-    """The address; what is given to a job stands on its command line, in the log and in the rendered template."""
+        raise AirflowFailException(f"a parameter cannot be filled in: {error}; {known}") from error
     if holds_login(address):
         raise AirflowFailException("an address holds credentials; they belong in an Airflow connection")
     return address
@@ -116,7 +113,6 @@ def without_login(address: str) -> str:
 
 def place(address: str) -> Any:
     """A folder or file, of this machine or of a store that Airflow has a connection to."""
-    without_login(address)
     return ObjectStoragePath(address) if "://" in address else Path(address).absolute()
 
 
@@ -160,7 +156,6 @@ class SelectionOperator(SparkSubmitOperator):
         if not self.config:
             raise AirflowSkipException("no configuration is given for it")
         run = place(self.settings["output.path"])
-        without_login(self.settings["source.path"])
         self.application_args = arguments(self.config, self.settings, self.settings_file)
         try:
             self._run(context)

@@ -21,7 +21,7 @@ from spark_pufs.cli.changes import diff, history
 from spark_pufs.cli.make import make
 from spark_pufs.cli.options import ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
-from spark_pufs.cli.tables import check, compare, estimate_prior, select, tell
+from spark_pufs.cli.tables import check, check_labels, compare, estimate_prior, select, tell
 from spark_pufs.cli.terminal import IN_A_FILE, complain, errors, progress, say, speaking
 from spark_pufs.errors import PufsError, Stopped
 from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible, visible_lines
@@ -133,6 +133,7 @@ app.add_command(reproduce)
 app.add_command(select)
 app.add_command(compare)
 app.add_command(check)
+app.add_command(check_labels)
 app.add_command(estimate_prior)
 
 

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
-from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.bins import code_columns, code_text
+from spark_pufs.core.counting.grouped_counts import row_groups
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
-from spark_pufs.core.search.mask_draws import MaskDraws
 from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
+
+if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
+    from spark_pufs.core.clusters.diagonal_em import MixtureSettings
+    from spark_pufs.core.search.mask_draws import MaskDraws
 
 __all__ = [
     "Blocks",
@@ -75,13 +77,14 @@ class Grader(Protocol):
 class Packer:
     """Turns raw batches into blocks: ``numeric`` and ``text`` pair the batch's columns with bins and block rows.
 
-    With a ``grader`` the labels of blocks are grades.
+    With a ``grader`` the labels of blocks are grades; ``grouped`` blocks say which group each row is in.
     """
 
     numeric: tuple[tuple[int, int, Bins], ...]  # (column of the batch, row of the block, bins)
     text: tuple[tuple[int, int, Bins], ...]
     states: Mapping[str, int]
     grader: Grader | None = None
+    grouped: bool = False
 
     @property
     def features(self) -> int:
@@ -96,7 +99,8 @@ class Packer:
         for column, row, bins in self.text:
             codes[row] = code_text(batch.text[column], bins)
         label = label_codes(batch, self.states)
-        return Block(codes, label if self.grader is None else self.grader.grades(batch, label))
+        group = row_groups(batch) if self.grouped else None
+        return Block(codes, label if self.grader is None else self.grader.grades(batch, label), group=group)
 
 
 class Blocks(Protocol):
@@ -129,6 +133,25 @@ class MaskScorer(Protocol):
     def close(self) -> None: ...
 
 
+class RowLister(Protocol):
+    """Says which rows of a table are listed, from the columns ``numeric`` and ``text``.
+
+    ``column``: the value given for each, a whole number or a double.
+    """
+
+    column: ClassVar[str]
+    whole: ClassVar[bool]
+
+    @property
+    def numeric(self) -> tuple[str, ...]: ...
+
+    @property
+    def text(self) -> Iterable[str]: ...
+
+    def listed(self, rows: RawBatch, labels: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
+        """Which rows (n,) of a batch with these label states (n,) are listed, and the value of every row."""
+
+
 class Engine(Protocol):
     """One table in one place."""
 
@@ -140,8 +163,8 @@ class Engine(Protocol):
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Source: ...
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> Any:
-        """Unlabelled rows in positive clusters: the ``keep`` columns and ``cluster``, as a table of the same kind."""
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> Any:
+        """Rows that the model lists: the ``keep`` columns and the model's own, as a table of the same kind."""
 
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]

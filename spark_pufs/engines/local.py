@@ -15,22 +15,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api import types as kinds
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Batch, Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
-from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.masking.texts import gist
-from spark_pufs.types import UNLABELLED, Block, Column, Kind, LabelRule, RawBatch
+from spark_pufs.types import Block, Column, Kind, LabelRule, RawBatch
 
 __all__ = ["LocalEngine", "LocalSource", "Series", "each_in_threads"]
 
-SLICE = 65_536
+SLICE = 32_768
 Series: TypeAlias = "pd.Series[Any]"  # of whatever a column of pandas holds
 
 
@@ -59,15 +58,14 @@ class LocalEngine:
         texts = [_text(frame[name]) for name in text]
         return LocalSource(numbers, absent, texts, _text(frame[label]), self.passes)
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> pd.DataFrame:
         frame = self._frame.set_axis([_name(name) for name in self._frame.columns], axis=1)
         X = np.column_stack([np.empty((len(frame), 0)), *(_numbers(frame[name]) for name in model.numeric)])
         text = [_text(frame[name]) for name in model.text]
         rows = raw_batch(pa.array(X.ravel()), len(model.numeric), text, _text(frame[rule.column]))
         states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
-        cluster = model.clusters(model.numbers(rows))
-        likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
-        found: pd.DataFrame = frame[list(keep)].assign(cluster=cluster.astype(np.int32)).loc[likely]
+        likely, told = model.listed(rows, label_codes(rows, states))
+        found: pd.DataFrame = frame[list(keep)].assign(**{model.column: told}).loc[likely]
         return found
 
     def each(

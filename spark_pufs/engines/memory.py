@@ -7,16 +7,15 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import raw_batch
 from spark_pufs.engines.arrow_columns import NotAlike, as_doubles, as_words, check_values, kind_of, spark_type
-from spark_pufs.engines.base import Pass, Result, Shared, Unit
+from spark_pufs.engines.base import Pass, Result, RowLister, Shared, Unit
 from spark_pufs.engines.local import LocalSource, each_in_threads
 from spark_pufs.engines.thread_scorer import ThreadScorer
-from spark_pufs.types import UNLABELLED, Column, LabelRule
+from spark_pufs.types import Column, LabelRule
 
 __all__ = ["MemoryEngine"]
 
@@ -48,14 +47,14 @@ class MemoryEngine:
         words = [as_words(self._arrays[name]) for name in (*text, label)]
         return LocalSource(numbers, nulls, words[:-1], words[-1], self.passes)
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> pa.Table:
-        X = np.column_stack([as_doubles(self._arrays[name]) for name in model.names])
-        rows = raw_batch(pa.array(X.ravel()), X.shape[1], [], as_words(self._arrays[rule.column]))
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> pa.Table:
+        X = np.column_stack([np.empty((self._rows, 0)), *(as_doubles(self._arrays[name]) for name in model.numeric)])
+        text = [as_words(self._arrays[name]) for name in model.text]
+        rows = raw_batch(pa.array(X.ravel()), X.shape[1], text, as_words(self._arrays[rule.column]))
         states, _ = label_states(dict.fromkeys(rows.label.values, 0), rule)
-        cluster = model.clusters(rows.numeric)
-        likely = model.positive[cluster] & (label_codes(rows, states) == UNLABELLED)
+        likely, told = model.listed(rows, label_codes(rows, states))
         kept = {name: self._arrays[name] for name in keep}
-        return pa.table({**kept, "cluster": pa.array(cluster.astype(np.int32))}).filter(pa.array(likely))
+        return pa.table({**kept, model.column: pa.array(told)}).filter(pa.array(likely))
 
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]

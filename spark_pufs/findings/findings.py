@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
 from spark_pufs.core.clusters.cluster_model import ClusterModel
+from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.records import read, written
 from spark_pufs.core.soft.held_out import HeldOut
 from spark_pufs.findings.parts import (
@@ -42,6 +43,7 @@ class Findings:
     - ``sizes``, ``stability``, ``choice``, ``comparison``: evidence from repeated selections.
     - ``control``: how many features are found at the error rate that was asked for.
     - ``estimated_prior``: the share of positives, where it was to be estimated.
+    - ``labelling``: whether labels depend on columns among the positives, where that was asked.
     - ``features``: distributions, redundancy and copies.
     - ``since``: what changed since an earlier run. ``memory``: the partitions whose counts were kept and added.
     - ``extra``: plain values that are a method's own.
@@ -60,6 +62,7 @@ class Findings:
     stability: StabilitySummary | None = None
     control: ErrorControl | None = None
     estimated_prior: PriorSummary | None = None
+    labelling: LabellingCheck | None = None
     choice: Choice | None = None
     comparison: Standings | None = None
     since: SinceLast | None = None

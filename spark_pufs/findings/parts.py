@@ -21,6 +21,7 @@ __all__ = [
     "FeatureSummary",
     "Level",
     "NearCopies",
+    "NewestDrift",
     "OutsideBins",
     "PriorSummary",
     "Redundancy",
@@ -297,12 +298,22 @@ class OutsideBins:
 
 
 @dataclass(frozen=True)
+class NewestDrift:
+    """A column of which a ``share`` of the "labelled" or "unlabelled" ``rows`` of the newest partition lies at other
+    levels than in the other partitions of the window."""
+
+    name: str
+    rows: str
+    share: float
+
+
+@dataclass(frozen=True)
 class WindowCounts:
     """What an answer from a memory of counts stands on.
 
     ``partitions`` from ``first`` to ``last`` with ``rows``; of these were ``read`` now with ``rows_read``, all where
     cut points were ``made``. ``left``: partitions that left the window. ``labels_without_row``: late labels that belong
-    to no row.
+    to no row. ``newest``: columns in which the last partition is not like the others.
     """
 
     partitions: int
@@ -315,3 +326,4 @@ class WindowCounts:
     made: bool = False
     outside: tuple[OutsideBins, ...] = ()
     labels_without_row: int = 0
+    newest: tuple[NewestDrift, ...] = ()

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from spark_pufs import fragments
 from spark_pufs.core.evidence.drift import ColumnCounts, Drift, drift_between, homogeneity
 from spark_pufs.core.information.mutual_information import class_of_features
 from spark_pufs.core.information.surrogate import apply_surrogate
@@ -28,6 +29,9 @@ LEVEL = 0.01  # chance that two runs on rows of one distribution are told apart,
 MOVED, FAR = 0.1, 0.15
 RATIO = 1.25  # of two shares of labelled rows: less is no change to speak of
 SHOWN = 12  # lines of a kind in the text
+_TONES: dict[Verdict, fragments.Tone] = {
+    "unchanged": "good", "changed within error": "good", "changed": "fair", "refit needed": "poor",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -134,6 +138,17 @@ class Difference:
         return "\n".join(masked_texts([visible(line) for line in lines]))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, its reasons, features that came and went."""
+        tone = _TONES[self.verdict]
+        moved = [(name, one) for name, found in (("came", self.came), ("went", self.went)) for one in found]
+        rows = [
+            fragments.Bar(f"{name} {one.name}", one.relevance_after or one.relevance_before or 0.0, "", name == "came")
+            for name, one in moved[:SHOWN]
+        ]
+        told = fragments.bars(["feature", "relevance"], rows) if rows else ""
+        return fragments.card(f"Verdict: {self.verdict}", tone, fragments.notes(self.reasons), told)
 
     def _lines(self) -> Iterator[str]:
         for title, changes in (("came", self.came), ("went", self.went)):

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
@@ -91,7 +92,7 @@ class SourceConfig(Section):
 
     @property
     def shown(self) -> str:
-        """The table as users are told of it."""
+        """The table as it is shown to users."""
         return self.path.shown if self.path is not None else masked(str(self.table))
 
     @model_validator(mode="after")
@@ -166,11 +167,12 @@ class MemoryConfig(Section):
     partition: str
     window: int | None = None
     refit: Refit = "propose"
+    until: str | int | date | None = None
     late_labels: Place | None = None
 
     @property
     def settings(self) -> MemorySettings:
-        return MemorySettings.of(self.path.given, self.partition, self.window, self.refit)
+        return MemorySettings.of(self.path.given, self.partition, self.window, self.refit, self.until)
 
 
 class SparkConfig(Section):

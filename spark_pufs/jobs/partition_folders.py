@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from urllib.parse import unquote
 
 from pyarrow import fs
@@ -20,22 +19,28 @@ __all__ = ["FolderPartitions", "fixed_part", "folders_of"]
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 
-@dataclass(frozen=True)
 class FolderPartitions:
     """The place of each partition by its key; ``open_`` reads one. Names, sizes and times of files tell of changes."""
 
-    places: Mapping[str, str]
-    partition: str
-    open_: Callable[[str], Engine]
+    def __init__(self, places: Mapping[str, str], partition: str, open_: Callable[[str], Engine]) -> None:
+        self._places, self._partition, self._open = places, partition, open_
+        self._last: tuple[str, Engine] | None = None  # rows in memory, so that they are read once
 
     def columns(self) -> list[Column]:
-        return _without(self.engine(in_order(self.places)[-1]).columns(), self.partition)
+        return self._columns
 
     def partitions(self) -> list[Partition]:
-        return [Partition(key, file_mark([self.places[key]])) for key in in_order(self.places)]
+        return [Partition(key, file_mark([self._places[key]])) for key in in_order(self._places)]
 
     def engine(self, key: str) -> Engine:
-        return self.open_(self.places[key])
+        if self._last is None or self._last[0] != key:
+            self._last = None  # those of another partition go first
+            self._last = key, self._open(self._places[key])
+        return self._last[1]
+
+    @cached_property
+    def _columns(self) -> list[Column]:
+        return _without(self.engine(in_order(self._places)[-1]).columns(), self._partition)
 
 
 def _without(columns: list[Column], partition: str) -> list[Column]:
@@ -70,16 +75,29 @@ def fixed_part(path: str, partition: str) -> str:
     return before.rpartition("/")[0] if mark else path
 
 
+def _between(name: str, around: list[str]) -> str:
+    """What stands between the texts ``around`` it in a name, the same each time; empty where the name does not fit.
+
+    >>> _between("flows-2026-01-31.csv", ["flows-", ".csv"])
+    '2026-01-31'
+    >>> _between("7+7", ["", "+", ""]), _between("7+8", ["", "+", ""])
+    ('7', '')
+    """
+    length = (len(name) - sum(map(len, around))) // (len(around) - 1)
+    key = name[len(around[0]) :][: max(length, 0)]
+    return key if key.join(around) == name else ""
+
+
 def _by_template(path: str, partition: str) -> dict[str, str]:
     mark = f"{{{partition}}}"
     folder = fixed_part(path, partition) or ("/" if path.startswith("/") else ".")
     part, slash, rest = path[len(fixed_part(path, partition)) :].lstrip("/").partition("/")
-    fits = re.compile(".+".join(re.escape(text) for text in part.split(mark)).replace(".+", "(.+)", 1))
     found = {}
     for name in _listed(folder) or ():
-        match, place = fits.fullmatch(name), f"{folder}/{name}{slash}{rest}"
-        if match and not name.startswith(("_", ".")) and (not rest or _is_there(place)):
-            found[match.group(1)] = place
+        key = _between(name, part.split(mark))
+        place = f"{folder}/{name}{slash}{rest.replace(mark, key)}"
+        if key and not name.startswith(("_", ".")) and (not rest or _is_there(place)):
+            found[key] = place
     if not found:
         shown = address_shown(path)
         raise DataError(Fault(f"Source '{shown}'", "fits no file or folder", f"{mark} stands for a partition's key."))

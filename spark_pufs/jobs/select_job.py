@@ -18,7 +18,16 @@ from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.jobs.opening import TableEngine, late_labels, opened, opened_partitions, write_rows
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.request import DEFAULT_METHOD, Request
-from spark_pufs.run.execution import check, check_table, fingerprint, identifiers, prepare, prior_of_table, rehearse
+from spark_pufs.run.execution import (
+    check,
+    check_table,
+    fingerprint,
+    identifiers,
+    labelling_of_table,
+    prepare,
+    prior_of_table,
+    rehearse,
+)
 from spark_pufs.run.remembered import Recalled, recall
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.files import selection_files
@@ -31,7 +40,7 @@ from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
-__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_estimate_prior", "run_select"]
+__all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_check_labels", "run_estimate_prior", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
 LIKELY = "likely_positives.parquet"
@@ -171,11 +180,17 @@ def run_estimate_prior(config: RunConfig, note: Callable[[str], None] = lambda w
         return str(prior_of_table(engine, _of_columns(config.request()), note))
 
 
+def run_check_labels(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
+    """Whether labels depend on the columns of a configuration; what to tell the user."""
+    with opened(config, note) as engine:
+        return str(labelling_of_table(engine, _of_columns(config.request()), note))
+
+
 def _of_columns(request: Request) -> Request:
     """What a request says of the table, without what it says of a selection."""
     request = replace(request, k=None, propose_k=False, budget=None, fdr=None, expected_false=None)
     request = replace(request, method=DEFAULT_METHOD, options={}, must=(), never=(), costs={})
-    return replace(request, prior=None, estimate_prior=False)
+    return replace(request, prior=None, estimate_prior=False, check_labels=False, labelled_by=())
 
 
 def _tracking(config: RunConfig) -> Tracking | None:

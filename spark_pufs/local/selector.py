@@ -72,6 +72,8 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         copies: Copies = "one",
         pair_memory_mb: int = 256,
         stability: int = 0,
+        check_labels: bool = False,
+        labelled_by: Iterable[str] = (),
         fdr: float | None = None,
         expected_false: float | None = None,
         options: Mapping[str, Any] | None = None,
@@ -95,6 +97,8 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.copies = copies
         self.pair_memory_mb = pair_memory_mb
         self.stability = stability
+        self.check_labels = check_labels
+        self.labelled_by = labelled_by
         self.fdr = fdr
         self.expected_false = expected_false
         self.options = options

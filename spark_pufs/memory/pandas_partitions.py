@@ -12,6 +12,7 @@ from pandas.api import types as kinds
 from spark_pufs.engines.arrow_batches import plain_text
 from spark_pufs.engines.local import LocalEngine, Series
 from spark_pufs.errors import DataError, Fault, did_you_mean
+from spark_pufs.masking.texts import gist
 from spark_pufs.memory.partitions import Partition, no_value
 from spark_pufs.types import Column
 
@@ -69,7 +70,13 @@ def _keys_of(column: Series, name: str) -> tuple[NDArray[np.intp], list[str]]:
     if kinds.is_datetime64_any_dtype(column):
         moments = column.dt.tz_convert("UTC") if isinstance(column.dtype, pd.DatetimeTZDtype) else column
         column = moments.dt.strftime("%Y-%m-%d")
-    codes, values = pd.factorize(column)
+    try:
+        codes, values = pd.factorize(column)
+        texts = [plain_text(value) for value in values]
+    except Exception as error:  # objects of users may do anything when they are shown or compared
+        fix = "Give the column values that are numbers or text."
+        raise DataError(Fault(f"Column '{name}'", f"cannot be read as partitions: {gist(error)}", fix)) from error
     if (codes < 0).any():
         raise no_value(name, int((codes < 0).sum()))
-    return codes, [plain_text(value) for value in values]
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(texts))}  # 1 and "1" are one partition
+    return np.array([numbers[text] for text in texts], np.intp)[codes], list(numbers)

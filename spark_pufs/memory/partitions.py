@@ -81,14 +81,16 @@ def in_order(keys: Iterable[str]) -> list[str]:
     return sorted(known)
 
 
-def last_of(keys: Iterable[str], window: int | None) -> list[str]:
-    """The newest ``window`` of them, oldest first.
+def last_of(keys: Iterable[str], window: int | None, until: str | None = None) -> list[str]:
+    """The newest ``window`` of them, none after ``until``, oldest first.
 
-    >>> last_of(["c", "a", "b"], 2), last_of(["c", "a", "b"], None)
-    (['b', 'c'], ['a', 'b', 'c'])
+    >>> last_of(["c", "a", "b"], 2), last_of(["c", "a", "b"], None), last_of(["c", "a", "b"], 1, until="b")
+    (['b', 'c'], ['a', 'b', 'c'], ['b'])
     """
-    ordered = in_order(keys)
-    return ordered if window is None else ordered[-window:]
+    known = set(keys)
+    ordered = in_order(known) if until is None else in_order({*known, until})
+    here = ordered if until is None else [key for key in ordered[: ordered.index(until) + 1] if key in known]
+    return here if window is None else here[-window:]
 
 
 def no_value(column: str, rows: int) -> DataError:

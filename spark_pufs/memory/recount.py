@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
 
 from spark_pufs.core.counting.profile import Content, ContentKernel
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.memory.counts import PartitionState
+from spark_pufs.memory.kept_rows import KeptRows, draw_kept
 from spark_pufs.memory.late_labels import CorrectedTable, LateLabels, belonging
-from spark_pufs.memory.partitions import Partition, PartitionedTable
+from spark_pufs.memory.partitions import Partition, PartitionedTable, PartitionRows
 from spark_pufs.memory.reference import Reference
 from spark_pufs.memory.store import Entry, Index, Store
+from spark_pufs.table.numbers import TableRows
+from spark_pufs.types import LABELLED_POSITIVE
 
 __all__ = ["Counting", "Kept"]
 
@@ -24,18 +26,26 @@ log = logging.getLogger("spark_pufs")
 
 @dataclass(frozen=True)
 class Kept:
-    """Partitions of a window by key, each with its counts; ``read``: those that were counted just now."""
+    """Partitions of a window by key, and what their counts come to; ``read``: those that were counted just now;
+    ``newest``: the counts of the last one."""
 
     entries: Mapping[str, Entry]
-    states: Mapping[str, PartitionState]
+    state: PartitionState
     read: tuple[str, ...]
-
-    def merged(self) -> PartitionState:
-        return reduce(lambda left, right: left.merge(right), self.states.values())
+    rows: Mapping[str, KeptRows]
+    newest: PartitionState
 
     @property
     def rows_read(self) -> int:
         return sum(self.entries[key].rows for key in self.read)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """One partition; ``rows`` where they are asked for."""
+
+    state: PartitionState
+    rows: KeptRows | None
 
 
 @dataclass
@@ -49,16 +59,19 @@ class Counting:
     there: Mapping[str, Partition] = field(default_factory=dict)
     passes: list[Pass] = field(default_factory=list)
     engine: str = "memory"  # the name of what read rows last
+    rows: bool = False  # whether kept rows are asked for
 
     def look(self) -> Mapping[str, Partition]:
         """The partitions of the table."""
         self.there = {one.key: one for one in self.table.partitions()}
         return self.there
 
-    def correct(self, index: Index | None, keys: Sequence[str], label: str, late: LateLabels | None) -> tuple[str, int]:
+    def correct(
+        self, index: Index | None, keys: Sequence[str], others: Sequence[str], label: str, late: LateLabels | None
+    ) -> tuple[str, int]:
         """Read the table with the labels that came later, now and before: the file that keeps them, and how many of the
-        new ones belong to no row."""
-        corrections, unfound = self.store.corrections(index).of(keys), 0
+        new ones belong to no row of the partitions ``keys``. Those of ``others`` are kept too."""
+        corrections, unfound = self.store.corrections(index).of([*keys, *others]), 0
         if late is not None:
             self.note(f"looking for the rows of {len(late.ids):,} late labels")
             found = belonging(self.table, late, [key for key in keys if key in self.there], label)
@@ -71,24 +84,28 @@ class Counting:
 
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""
-        entries, states, read = {}, {}, []
+        entries, read, rows = {}, [], {}
+        state = newest = reference.kernel().start()
         for key in keys:
-            state = self._kept(reference, key, known.get(key))
-            if state is None:
-                state = self._counted(reference, key)
-                entries[key] = self._entry(key, state)
+            one = self._kept(reference, key, known.get(key))
+            if one is None:
+                one = self._counted(reference, key)
+                entries[key] = self._entry(key, one)
                 read.append(key)
             else:
                 entries[key] = known[key]
-            states[key] = state
-        return Kept(entries, states, tuple(read))
+            newest = one.state
+            state = state.merge(newest)  # one at a time: those of a wide table are large
+            if self.rows and one.rows is not None:
+                rows[key] = one.rows
+        return Kept(entries, state, tuple(read), rows, newest)
 
-    def _kept(self, reference: Reference, key: str, entry: Entry | None) -> PartitionState | None:
+    def _kept(self, reference: Reference, key: str, entry: Entry | None) -> Counted | None:
         """The counts that are kept of a partition; None where it has to be read."""
         if entry is None or (key in self.there and self._changed(reference, key, entry)):
             return None
         try:
-            return self.store.counts(entry)
+            return Counted(self.store.counts(entry), self.store.kept_rows(entry) if self.rows else None)
         except DataError as error:
             if key not in self.there:
                 raise
@@ -100,33 +117,50 @@ class Counting:
         return entry.mark != mark if mark else entry.content != self._content(reference, key)
 
     def _content(self, reference: Reference, key: str) -> str:
-        source = self.table.engine(key).source(reference.numeric, reference.text, reference.label.column)
+        source = _source(self.table.engine(key), reference, key)
         return str(source.scan(ContentKernel(), f"content of {key}"))
 
-    def _counted(self, reference: Reference, key: str) -> PartitionState:
+    def _counted(self, reference: Reference, key: str) -> Counted:
         self.note(f"counting partition {key}")
         engine = self.table.engine(key)
-        reference.check_columns(engine.columns(), f"partition '{key}'")
-        source = engine.source(reference.numeric, reference.text, reference.label.column)
+        before = len(engine.passes)
+        source = _source(engine, reference, key)
         state = source.scan(reference.kernel(), f"counts of {key}")
-        self.passes += engine.passes
+        states = _states(reference, key, state)
+        rows = _drawn(source, reference, states, state) if reference.rows else None
+        self.passes += engine.passes[before:]
         self.engine = engine.name
-        _check_labels(reference, key, state)
-        return state
+        return Counted(state, rows)
 
-    def _entry(self, key: str, state: PartitionState) -> Entry:
+    def _entry(self, key: str, counted: Counted) -> Entry:
+        state, rows = counted.state, counted.rows
         file = self.store.write_counts(state) if self.keep else ""
+        kept = self.store.write_rows(rows) if self.keep and rows is not None else ""
         content = Content(state.profile.hash, state.profile.rows)
         mark = self.there[key].mark if key in self.there else ""
-        return Entry(file, state.profile.rows, str(content), mark)
+        return Entry(file, state.profile.rows, str(content), mark, kept)
 
 
-def _check_labels(reference: Reference, key: str, state: PartitionState) -> None:
-    """Refuse label values that nobody declared, before they are kept."""
+def _source(engine: PartitionRows, reference: Reference, key: str) -> TableRows:
+    """The columns that are counted, of the kinds that they were."""
+    reference.check_columns(engine.columns(), f"partition '{key}'")
+    return engine.source(reference.numeric, reference.text, reference.label.column)
+
+
+def _drawn(source: TableRows, reference: Reference, states: Mapping[str, int], state: PartitionState) -> KeptRows:
+    """The rows to keep of a partition that was counted."""
+    profile = state.profile
+    positive = sum(rows for value, rows in (profile.labels or {}).items() if states[value] == LABELLED_POSITIVE)
+    return draw_kept(source, reference.wanted(states), positive, profile.rows - positive)
+
+
+def _states(reference: Reference, key: str, state: PartitionState) -> dict[str, int]:
+    """What label values mean; those that nobody declared are refused before they are kept."""
     counted = state.profile.labels
     if counted is None:
         raise DataError(Fault(f"Partition '{key}'", "its label has too many distinct values", "Name another column."))
     labels: dict[str | None, int] = dict(counted.items())
-    faults = label_states(labels, reference.label)[1]
+    states, faults = label_states(labels, reference.label)
     if faults:
         raise DataError([replace(fault, where=f"Partition '{key}', {fault.where}") for fault in faults])
+    return states

@@ -9,10 +9,13 @@ from dataclasses import dataclass, replace
 
 from spark_pufs.core.counting.counts import LabelKernel, PairKernel, pair_bytes
 from spark_pufs.core.counting.profile import ProfileKernel
+from spark_pufs.core.counting.row_sample import Wanted
 from spark_pufs.core.records import written
+from spark_pufs.core.schema import repeated
 from spark_pufs.engines.base import Packer
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.memory.counts import PartitionKernel
+from spark_pufs.memory.kept_rows import SEED
 from spark_pufs.request import Binning, Request
 from spark_pufs.table.pu_table import NearCopy, Plan
 from spark_pufs.types import Bins, Column, LabelRule, Layout
@@ -23,7 +26,7 @@ __all__ = ["Reference", "frozen_at"]
 @dataclass(frozen=True)
 class Reference:
     """Frozen when a memory is made. ``bins`` have a level for missing values and, of text, one for values not seen,
-    whether there were any or not. ``pairs``: whether pairs of features are counted.
+    whether there were any or not. ``pairs``, ``rows``: whether pairs of features are counted, and some rows kept.
     """
 
     columns: tuple[Column, ...]
@@ -36,6 +39,7 @@ class Reference:
     intervals: int
     max_categories: int
     pairs: bool
+    rows: bool
 
     @property
     def layout(self) -> Layout:
@@ -57,6 +61,12 @@ class Reference:
         profile = ProfileKernel(len(self.numeric), len(self.text), sampled=False)
         counts = PairKernel(layout) if self.pairs else LabelKernel(layout)
         return PartitionKernel(profile, Packer(numeric, text, {}), counts, self.label)
+
+    def wanted(self, states: Mapping[str, int]) -> Wanted:
+        """What is kept of a row: all numbers, and the codes of texts."""
+        cut = {one.name: one for one in self.bins}
+        text = tuple((place, cut[name]) for place, name in enumerate(self.text) if name in cut)
+        return Wanted(tuple(range(len(self.numeric))), states, SEED, text)
 
     def check_request(self, request: Request, binning: Binning, where: str) -> None:
         """Refuse a request whose rows would have been counted otherwise."""
@@ -80,7 +90,8 @@ class Reference:
         kinds = {column.name: column.kind for column in columns}
         was = {column.name: column.kind for column in self.columns}
         fix = "Give the column as it was, or set refit: now to count all partitions again."
-        faults = []
+        own = {*self.numeric, *self.text, self.label.column}
+        faults = repeated([column.name for column in columns if column.name in own])
         for name in (*self.numeric, *self.text, self.label.column):
             if name not in kinds:
                 faults.append(Fault(f"Column '{name}'", f"not found in {where}; counts are kept of it", fix))
@@ -91,7 +102,9 @@ class Reference:
             raise DataError(faults)
 
 
-def frozen_at(plan: Plan, bins: Mapping[str, Bins], columns: Sequence[Column], request: Request) -> Reference:
+def frozen_at(
+    plan: Plan, bins: Mapping[str, Bins], columns: Sequence[Column], request: Request, rows: bool
+) -> Reference:
     """The reference that a table's plan, before copies were set apart, and its bins make."""
     every = tuple(_open(bins[name]) for name in plan.schema.order if name in bins and bins[name].levels > 1)
     layout = Layout(tuple(one.levels for one in every))
@@ -106,6 +119,7 @@ def frozen_at(plan: Plan, bins: Mapping[str, Bins], columns: Sequence[Column], r
         intervals=request.bins,
         max_categories=request.max_categories,
         pairs=pair_bytes(layout) <= request.pair_memory_mb * 2**20,
+        rows=rows,
     )
 
 

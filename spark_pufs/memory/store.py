@@ -19,6 +19,7 @@ from spark_pufs.core.records import from_bytes, read, to_bytes, written
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.texts import gist
 from spark_pufs.memory.counts import PackedCounts, PartitionState, packed, unpacked
+from spark_pufs.memory.kept_rows import KeptRows
 from spark_pufs.memory.late_labels import Corrections
 from spark_pufs.memory.reference import Reference
 from spark_pufs.rundir.folder import RunFolder
@@ -30,7 +31,7 @@ __all__ = ["FORMAT", "INDEX", "Entry", "Index", "Store"]
 INDEX = "memory.json"
 FORMAT = 1
 _HEAD = b"spark-pufs counts 1\n"
-_OURS = re.compile(r"(counts|labels|reference)-[0-9a-f]{32}\.bin")
+_OURS = re.compile(r"(counts|labels|reference|rows)-[0-9a-f]{32}\.bin")
 _BROKEN = (ValueError, KeyError, TypeError, OSError, EOFError, RecursionError, MemoryError, zipfile.BadZipFile,
            zlib.error)  # fmt: skip
 
@@ -39,12 +40,14 @@ Record = TypeVar("Record")
 
 @dataclass(frozen=True)
 class Entry:
-    """One partition: its file, its ``rows``, a hash of their ``content``, and the ``mark`` of where they were read."""
+    """One partition: its file, its ``rows``, a hash of their ``content``, the ``mark`` of where they were read, and the
+    file of those that are ``kept``."""
 
     file: str
     rows: int
     content: str
     mark: str
+    kept: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,12 @@ class Store:
     def counts(self, entry: Entry) -> PartitionState:
         return unpacked(self._record(PackedCounts, entry.file))
 
+    def kept_rows(self, entry: Entry) -> KeptRows:
+        return self._record(KeptRows, entry.kept)
+
+    def write_rows(self, rows: KeptRows) -> str:
+        return self._write("rows", to_bytes(rows))
+
     def write_reference(self, reference: Reference) -> str:
         return self._write("reference", to_bytes(reference))
 
@@ -107,7 +116,11 @@ class Store:
         plain = written(index)
         values: dict[str, Json] = {"format": FORMAT, "version": __version__, "sha256": _digest_of(plain)}
         self._folder.write(INDEX, json.dumps({**values, "index": plain}, indent=1).encode())
-        named = {index.reference, index.labels, *(entry.file for entry in index.partitions.values())}
+        named = {
+            index.reference,
+            index.labels,
+            *(file for entry in index.partitions.values() for file in (entry.file, entry.kept)),
+        }
         for name in self._folder.names():
             if _OURS.fullmatch(name) and name not in named:
                 self._folder.delete(name)

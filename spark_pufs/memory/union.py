@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NoReturn
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
-from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.local import each_in_threads
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.window import no_rows
@@ -37,7 +36,7 @@ class UnionEngine:
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> UnionSource:
         return UnionSource(self._table, self._keys, tuple(numeric), tuple(text), label, self.passes)
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
         raise no_rows("a list of likely positives")
 
     def each(

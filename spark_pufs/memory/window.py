@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.counts import (
     CountTable,
@@ -18,25 +18,29 @@ from spark_pufs.core.counting.counts import (
     PairKernel,
     SubsetKernel,
 )
+from spark_pufs.core.counting.grouped_counts import GroupKernel
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.profile import ProfileKernel
-from spark_pufs.core.counting.row_sample import RowSample
-from spark_pufs.engines.base import Packer, Pass, Result, Shared, Unit
+from spark_pufs.core.counting.row_sample import FirstSampleKernel, HeavyKernel, RowSample, SampleKernel
+from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit
 from spark_pufs.engines.local import each_in_threads
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.memory.counts import PartitionState
+from spark_pufs.memory.kept_rows import WindowRows
 from spark_pufs.memory.reference import Reference
-from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
+from spark_pufs.table.numbers import EncodedKernel
+from spark_pufs.types import LABEL_STATES, Bins, Block, Column, LabelRule, RawBatch, Text
 
 __all__ = ["Window", "WindowEngine", "no_rows"]
 
 Counts = NDArray[np.int64]
+OTHERS = "\0others"  # in place of texts that have no level of their own
 
 
 def no_rows(what: str) -> ConfigError:
     """What to tell who asks a memory for rows."""
-    fix = "Use semi-mim, semi-jmi, pucfs or another method that counts, with k given; or leave memory out."
-    return ConfigError(Fault("Option 'memory'", f"{what} needs rows, and a memory keeps counts", fix))
+    fix = "Use semi-jmi, pucfs or another method that counts, or distil or consensus; or leave memory out."
+    return ConfigError(Fault("Option 'memory'", f"{what} needs all rows, and a memory keeps counts", fix))
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class Window:
 
     reference: Reference
     state: PartitionState
+    rows: WindowRows | None = None
 
     @property
     def labels(self) -> Counts:
@@ -81,7 +86,7 @@ class WindowEngine:
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> WindowSource:
         return WindowSource(self._window, tuple(numeric), tuple(text))
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
         raise no_rows("a list of likely positives")
 
     def each(
@@ -102,6 +107,9 @@ class WindowSource:
     text: tuple[str, ...]
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
+        drawn = kernel.kernel if isinstance(kernel, EncodedKernel) else kernel
+        if isinstance(drawn, SampleKernel | FirstSampleKernel | HeavyKernel) and self.window.rows is not None:
+            return kernel.add(kernel.start(), self._batch(self.window.rows, _states(drawn)))
         if not isinstance(kernel, ProfileKernel):
             raise no_rows(f"'{what}'")
         reference = self.window.reference
@@ -109,12 +117,52 @@ class WindowSource:
         words = [reference.text.index(name) for name in self.text]
         return cast(Held, self.window.state.profile.of(places, words))
 
+    def _batch(self, kept: WindowRows, states: Mapping[str, int]) -> RawBatch:
+        """The rows that are kept, as a source would give them; of texts, those that have a level."""
+        reference = self.window.reference
+        cut = {one.name: one for one in reference.bins}
+        coded = [name for name in reference.text if name in cut]
+        places = [reference.numeric.index(name) for name in self.numeric]
+        first = len(reference.numeric)
+        text = [
+            _text(kept.X[:, first + coded.index(name)], cut[name]) if name in cut else _no_text(len(kept.label))
+            for name in self.text
+        ]
+        numeric = np.ascontiguousarray(kept.X[:, places])
+        return RawBatch(numeric, np.zeros(len(places), np.int64), text, _label(kept.label, states))
+
     def pack(self, packer: Packer) -> WindowBlocks:
         if packer.grader is not None:
             raise no_rows("soft labels")
         own = {row: bins for _, row, bins in (*packer.numeric, *packer.text)}
         places = tuple(_levels(self.window.reference, own[row]) for row in range(packer.features))
-        return WindowBlocks(self.window.state.counts.counts, places)
+        rows = None if self.window.rows is None else partial(self._packed, packer, self.window.rows)
+        return WindowBlocks(self.window.state.counts.counts, places, rows)
+
+    def _packed(self, packer: Packer, kept: WindowRows) -> Block:
+        return packer.pack(self._batch(kept, packer.states))
+
+
+def _states(kernel: SampleKernel | FirstSampleKernel | HeavyKernel) -> Mapping[str, int]:
+    return (kernel.sample if isinstance(kernel, FirstSampleKernel) else kernel).wanted.states
+
+
+def _text(codes: NDArray[np.float64], bins: Bins) -> Text:
+    """Codes as texts again: those without a level of their own become one, and missing ones null."""
+    levels = codes.astype(np.int32)
+    return Text(np.where(levels == bins.levels - 1, -1, levels).astype(np.int32), [*bins.categories, OTHERS])
+
+
+def _no_text(rows: int) -> Text:
+    return Text(np.full(rows, -1, np.int32), [])
+
+
+def _label(states: NDArray[np.uint8], meaning: Mapping[str, int]) -> Text:
+    """Label states by a value that means each; unlabelled is null."""
+    values = [next(value for value in meaning if meaning[value] == state) for state in np.unique(states[states > 0])]
+    place = np.full(LABEL_STATES, -1, np.int32)
+    place[[meaning[value] for value in values]] = np.arange(len(values))
+    return Text(place[states], values)
 
 
 def _levels(reference: Reference, bins: Bins) -> NDArray[np.int64]:
@@ -128,10 +176,14 @@ def _levels(reference: Reference, bins: Bins) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class WindowBlocks:
-    """Counts of some features: ``places`` has for each the levels (l,) it has among the counts (3, L, L) or (3, L)."""
+    """Counts of some features: ``places`` has for each the levels (l,) it has among the counts (3, L, L) or (3, L).
+
+    ``rows``: those that are kept, which are halved where they are all there are.
+    """
 
     counts: Counts
     places: tuple[NDArray[np.int64], ...]
+    rows: Callable[[], Block] | None = None
 
     def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         # By the very class: kernels of soft labels derive from these and count something else.
@@ -145,6 +197,8 @@ class WindowBlocks:
             return cast(Held, CountTable(self._pairs(kernel.features, kernel.features)))
         if isinstance(kernel, FeatureKernel) and kind is FeatureKernel:
             return cast(Held, CountTable(self._pairs(kernel.features, every)))
+        if kind is GroupKernel and self.rows is not None:
+            return kernel.add(kernel.start(), self.rows())
         raise no_rows(f"'{what}'")
 
     def release(self) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "CHANGE_TONES",
     "Sign",
     "asked",
+    "duration",
     "fixed",
     "found",
     "headline",
@@ -85,6 +86,21 @@ def fixed(value: float | None, decimals: int = 2) -> str:
     return "–" if value is None or math.isnan(value) else f"{value:.{decimals}f}"
 
 
+def duration(seconds: float | None) -> str:
+    """A time that people can read.
+
+    >>> duration(1.27e-05), duration(0.256), duration(12.3), duration(200)
+    ('< 0.01 s', '0.26 s', '12 s', '3.3 min')
+    """
+    if seconds is None or math.isnan(seconds):
+        return "–"
+    if seconds < 0.01:
+        return "< 0.01 s"
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
+
+
 def share(part: float, whole: float) -> str:
     """Per cent, with a decimal where it is small.
 
@@ -126,6 +142,7 @@ def asked(selection: Selection) -> list[str]:
             ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
             ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
+            ("given", listed(request.get("labelled_by", ()))),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
         )
@@ -135,7 +152,17 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_partitions(selection),
     ]
+
+
+def _partitions(selection: Selection) -> list[str]:
+    kept = selection.findings.memory
+    if kept is None:
+        return []
+    between = f"partition {kept.last}" if kept.partitions == 1 else f"{kept.partitions} partitions"
+    span = "" if kept.partitions == 1 else f", {kept.first} to {kept.last}"
+    return [f"From the counts of {between}{span}; {len(kept.read)} read for this answer, {kept.rows_read:,} rows."]
 
 
 def found(selection: Selection) -> list[str]:
@@ -169,6 +196,7 @@ def sure(selection: Selection) -> list[Sign]:
     return [
         *_verdict_sign(selection),
         *_control_sign(selection),
+        *_labelling_sign(selection),
         *_stability_sign(selection),
         *_check_sign(selection),
         *_border_sign(selection),
@@ -234,6 +262,12 @@ def _control_sign(selection: Selection) -> list[Sign]:
     """What is known of false features among the chosen ones."""
     control = selection.findings.control
     return [] if control is None else [Sign("good" if control.found else "poor", control.why)]
+
+
+def _labelling_sign(selection: Selection) -> list[Sign]:
+    found = selection.findings.labelling
+    tones: dict[str, Tone] = {"no sign": "good", "cannot tell": "fair", "depends": "poor"}
+    return [] if found is None else [Sign(tones[found.verdict], f"Who gets a label: {found.verdict}. {found.reason}")]
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:

@@ -24,6 +24,7 @@ from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.soft.encoding import normal_scores
 from spark_pufs.findings.parts import ErrorControl
 from spark_pufs.selectors.base import Outcome, Task
+from spark_pufs.selectors.information.given import counts_given
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable, pack
 
@@ -33,7 +34,7 @@ Floats = NDArray[np.float64]
 
 FINE = 32  # intervals of a number whose normal scores are tested
 LEAST_LEVELS = 8  # intervals that hold rows, below which a test of all levels is enough
-POWER = 0.8  # of the effect that is told where little is found
+POWER = 0.8  # of the effect that is reported where little is found
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,11 @@ class FeatureTests:
 
 def tests_of(task: Task) -> FeatureTests:
     """Whether each feature tells anything of who is labelled."""
-    counts = apply_surrogate(task.counter.labels(), "y0")
-    p = np.exp(log_p_values(counts[:, None, :], task.counter.layout))
+    given = counts_given(task) if task.request.labelled_by else None
+    counts = apply_surrogate(task.counter.labels()[:, None] if given is None else given, "y0")
+    p = np.exp(log_p_values(counts, task.counter.layout))
     rated = task.request.fdr is not None or task.request.expected_false is not None
-    if rated and task.table.plan.frozen is None:  # a memory of counts has no rows to count anew
+    if rated and given is None and task.table.plan.frozen is None:  # a memory of counts has no rows to count anew
         p = _with_scores(task, p)
     return FeatureTests(p, q_values(p))
 

@@ -19,12 +19,14 @@ import numpy as np
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.evidence.drift import ColumnCounts
+from spark_pufs.core.evidence.labelling_check import LabellingCheck
 from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
+from spark_pufs.core.soft.recall_list import RecallList
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import Fault, did_you_mean
+from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
@@ -32,8 +34,9 @@ from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_co
 from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
+from spark_pufs.run.recall import recall_list
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
-from spark_pufs.run.teacher_scores import prior_of, scored_rows, with_prior
+from spark_pufs.run.teacher_scores import labelling_of, prior_of, scored_rows, with_prior
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
@@ -42,6 +45,7 @@ from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, 
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
+from spark_pufs.selectors.evidence.judging import judged_outcome
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
@@ -62,8 +66,10 @@ __all__ = [
     "identifiers",
     "identity",
     "label_faults",
+    "labelling_of_table",
     "prepare",
     "prior_of_table",
+    "recall_list_of",
     "rehearse",
     "select_with",
 ]
@@ -90,7 +96,11 @@ def select_with(engine: Engine, request: Request, checkpoint: str | Path | None 
 
 def check(request: Request) -> None:
     """What can be wrong without looking at a table: the method's name and its options."""
-    read_options(method_named(request.method), request.options)
+    method = method_named(request.method)
+    if request.labelled_by and not method.given_columns:
+        fix = "Use semi-mim or mim."
+        raise ConfigError(Fault("Option 'labelled_by'", f"method '{method.name}' cannot rank given columns", fix))
+    read_options(method, request.options)
 
 
 def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen: Frozen | None = None) -> Plan:
@@ -139,17 +149,18 @@ def execute(
     note: Callable[[str], None] = lambda what: None,
     keeper: Keeper | None = None,
 ) -> Selection:
-    """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
+    """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
-    note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
+    note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
     try:
         task, prior = with_prior(task)
         task, tests, control = controlled(task)
-        outcome, alone = as_found(_evident(task, method), task, control), told_alone(task.counter)
+        outcome, alone = as_found(_evident(task, method, bounds), task, control), told_alone(task.counter)
+        labelling = labelling_of(task) if request.check_labels else None
         tests = tests or tests_of(task)  # after the method, which may have counted labels on the way
         outcome, order = ordered(outcome, alone, task.limits) if control is None else (outcome, outcome.order())
         seen = summarise(task.table, task.counter, order, len(outcome.chosen))
@@ -165,7 +176,8 @@ def execute(
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     found = None if prior is None else PriorSummary.of(prior)
-    outcome = replace(outcome, findings=replace(outcome.findings, features=seen, estimated_prior=found))
+    findings = replace(outcome.findings, features=seen, estimated_prior=found, labelling=labelling)
+    outcome = replace(outcome, findings=findings)
     answer = _selection(engine, plan, request, features, outcome, warnings, time.perf_counter() - began)
     return replace(answer, columns=columns)
 
@@ -183,14 +195,20 @@ def _doubts(plan: Plan, outcome: Outcome) -> tuple[str, ...]:
     return few if outcome.chosen or outcome.findings.control else (*few, NOTHING_CHOSEN)
 
 
-def _evident(task: Task, method: Method) -> Outcome:
-    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted."""
+def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
+    """The method's answer, on the number of features asked for or proposed, with its stability if that is wanted.
+
+    ``bounds``: the user's limits, within which halves of the rows are chosen from.
+    """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
-    task.note(f"running {method.name}")
+    task.note(f"{method.name} chooses from {len(task.table.names)} features")
     outcome = method.run(task)
+    outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
-        found, names = resampled(_as_chosen(task, outcome), task.request.stability)
+        chosen = _as_chosen(task, outcome)
+        halved = replace(chosen, limits=replace(bounds, k=chosen.limits.k))
+        found, names = resampled(halved, task.request.stability)
         findings = replace(findings, stability=stability_summary(found, names))
         if found.depends_on_draw:
             warnings = (*warnings, f"The answer depends on the draw of rows: {found}.")
@@ -224,6 +242,29 @@ def check_table(engine: Engine, request: Request) -> ClusterCheck:
 
 
 @undisturbed()
+def labelling_of_table(
+    engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None
+) -> LabellingCheck:
+    """Whether labels depend on the columns of the request."""
+    request = replace(request, method=DEFAULT_METHOD, options={})
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS, note=note)
+    try:
+        return labelling_of(task)
+    finally:
+        task.table.blocks.release()
+
+
+@undisturbed()
+def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns of the request."""
+    task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
+    try:
+        return recall_list(task, recall)
+    finally:
+        task.table.blocks.release()
+
+
+@undisturbed()
 def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None] = lambda what: None) -> PriorEstimate:
     """How many positives a table has, from the columns of the request."""
     request = replace(request, method=DEFAULT_METHOD, options={})
@@ -234,8 +275,8 @@ def prior_of_table(engine: Engine, request: Request, note: Callable[[str], None]
         task.table.blocks.release()
 
 
-def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], list[Fault]]:
-    """The columns that say which rows are likely positives, and what is wrong with them."""
+def identifiers(names: Sequence[str], keep: Sequence[str], added: str = "cluster") -> tuple[list[str], list[Fault]]:
+    """The columns that say which rows are likely positives, and what is wrong with them; ``added`` is beside them."""
     if not keep:
         return [], [Fault("Likely positives", "no identifier column is named", "Name some in keep.")]
     wanted = patterns(keep, names)
@@ -245,8 +286,8 @@ def identifiers(names: Sequence[str], keep: Sequence[str]) -> tuple[list[str], l
         for one in wanted
         if not match(names, [one])
     ]
-    if "cluster" in columns:
-        faults.append(Fault("Option 'keep'", "'cluster' is the column that is added", "Rename the table's own."))
+    if added in columns:
+        faults.append(Fault("Option 'keep'", f"'{added}' is the column that is added", "Rename the table's own."))
     return columns, faults
 
 

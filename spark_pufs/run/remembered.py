@@ -11,7 +11,9 @@ from spark_pufs.core.schema import match, patterns
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import OutsideBins, WindowCounts
+from spark_pufs.memory.kept_rows import window_rows
 from spark_pufs.memory.late_labels import LateLabels
+from spark_pufs.memory.newest import drift_of_newest, newest_warning
 from spark_pufs.memory.outside import outside_of, outside_warning
 from spark_pufs.memory.partitions import PartitionedTable, last_of
 from spark_pufs.memory.recount import Counting, Kept
@@ -72,22 +74,22 @@ def recall(
 ) -> Recalled:
     """Bring the memory up to the table and to ``late`` labels; without ``keep`` nothing is written."""
     check(request)
-    _check_counts_suffice(request)
+    _needs_rows(request)
     folder = RunFolder(settings.path)
     with held(folder) if keep else nullcontext():
         return _recalled(table, request, settings, Store(folder), note, keep, late)
 
 
-def _check_counts_suffice(request: Request) -> None:
+def _needs_rows(request: Request) -> bool:
+    """Whether a sample of rows is needed besides counts; refused is what needs all rows."""
     method = method_named(request.method)
-    if not method.from_counts:
+    if method.counts is None and not method.from_sample:
         raise no_rows(f"method '{method.name}'")
-    if request.propose_k and not method.own_size:
-        raise no_rows("a number of features by evidence (k: auto)")
     if request.estimate_prior:
         raise no_rows("prior: estimate")
-    if request.stability:
-        raise no_rows("stability")
+    if request.check_labels:
+        raise no_rows("check_labels")
+    return method.from_sample or (request.propose_k and not method.own_size) or bool(request.stability)
 
 
 def _recalled(
@@ -100,13 +102,14 @@ def _recalled(
     late: LateLabels | None,
 ) -> Recalled:
     request = _apart_from(settings.partition, request, [column.name for column in table.columns()])
-    run = Update(Counting(table, store, note, keep), request, settings)
+    run = Update(Counting(table, store, note, keep, rows=_needs_rows(request)), request, settings)
     window, counts = run.window(late)
     engine = WindowEngine(window, run.counting.engine, run.counting.passes)
     reference = window.reference
     plan = prepare(engine, request, frozen=Frozen(window.bins(), reference.near_copies, reference.digest))
     _check_counted(window, plan, store.where)
-    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts)))
+    drawn_from = None if window.rows is None else window.rows.labels
+    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts, settings)), drawn_from=drawn_from)
     return Recalled(engine, plan, request, counts)
 
 
@@ -121,7 +124,8 @@ class Made:
 
     @property
     def window(self) -> Window:
-        return Window(self.reference, self.kept.merged())
+        rows = window_rows(list(self.kept.rows.values())) if self.kept.rows else None
+        return Window(self.reference, self.kept.state, rows)
 
 
 @dataclass(frozen=True)
@@ -136,10 +140,11 @@ class Update:
         """The counts of the window; the memory holds them."""
         before = self._index()
         known = before.partitions if before else {}
-        keys = last_of({*self.counting.look(), *known}, self.settings.window)
+        keys = last_of({*self.counting.look(), *known}, self.settings.window, self.settings.until)
         if not keys:
             raise DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
-        labels, unfound = self.counting.correct(before, keys, self.request.label.column, late)
+        others = [key for key in known if key not in keys] if self.settings.until is not None else []
+        labels, unfound = self.counting.correct(before, keys, others, self.request.label.column, late)
         made = self._anew(keys) if before is None or self.settings.refit == "now" else self._added(before, keys)
         window = made.window
         outside = outside_of(window, made.index.shares)
@@ -147,10 +152,14 @@ class Update:
             log.info("%s: %s", self.counting.store.where, outside_warning(outside))
             made = self._anew(keys)
             window, outside = made.window, ()
-        left = tuple(key for key in known if key not in keys)
+        # What was counted by other cut points cannot stay beside them.
+        stay = {} if made.anew else {key: known[key] for key in others}
+        left = tuple(key for key in known if key not in keys and key not in stay)
         if self.counting.keep and (made.kept.read or left or labels != made.index.labels):
-            self.counting.store.show(replace(made.index, partitions=made.kept.entries, labels=labels))
-        return window, replace(self._told(window, made, left, outside), labels_without_row=unfound)
+            self.counting.store.show(replace(made.index, partitions={**stay, **made.kept.entries}, labels=labels))
+        told = self._told(window, made, left, outside)
+        newest = drift_of_newest(window.reference, window.labels, Window(window.reference, made.kept.newest).labels)
+        return window, replace(told, labels_without_row=unfound, newest=newest)
 
     def _told(
         self, window: Window, made: Made, left: tuple[str, ...], outside: tuple[OutsideBins, ...]
@@ -174,6 +183,10 @@ class Update:
         reference = self.counting.store.reference(index)
         binning = method_named(self.request.method).binning
         reference.check_request(self.request, binning, self.counting.store.where)
+        if self.counting.rows and not reference.rows:
+            found = "keeps no rows, since it was made for a method that counts"
+            fix = "Set refit: now, with this method, to count all partitions again; or name another folder."
+            raise ConfigError(Fault(self.counting.store.where, found, fix))
         return Made(index, reference, self.counting.window(reference, keys, index.partitions), anew=False)
 
     def _anew(self, keys: Sequence[str]) -> Made:
@@ -187,7 +200,7 @@ class Update:
         log.info("%s: making cut points, all %d partitions are counted", store.where, len(keys))
         reference = self._reference(keys)
         kept = self.counting.window(reference, keys, {})
-        shares = Window(reference, kept.merged()).labels.sum(axis=0)
+        shares = Window(reference, kept.state).labels.sum(axis=0)
         file = store.write_reference(reference) if self.counting.keep else ""
         return Made(Index(self.settings.partition, file, tuple(shares.tolist())), reference, kept, anew=True)
 
@@ -199,14 +212,23 @@ class Update:
         limits, _ = limits_of(self.request, plan.features, plan.schema.table)
         plan = one_of_each(plan, rows, replace(self.request, copies="one"), limits)
         self.counting.passes.extend(rows.passes)
-        return frozen_at(plan, bins, rows.columns(), self.request)
+        return frozen_at(plan, bins, rows.columns(), self.request, self.counting.rows)
 
 
-def _warnings(counts: WindowCounts) -> list[str]:
+def _warnings(counts: WindowCounts, settings: MemorySettings) -> list[str]:
     outside = [outside_warning(counts.outside)] if counts.outside else []
     unfound = counts.labels_without_row
     late = [f"{unfound:,} late labels belong to no row of the table's partitions: they were not kept."]
-    return [*outside, *(late if unfound else [])]
+    newest = [newest_warning(counts.last, counts.newest)] if counts.newest else []
+    return [*outside, *newest, *(late if unfound else []), *_short(counts, settings)]
+
+
+def _short(counts: WindowCounts, settings: MemorySettings) -> list[str]:
+    """A window that ends before the newest partition may reach back to what is no longer kept."""
+    if settings.until is None or settings.window is None or counts.partitions >= settings.window:
+        return []
+    found = f"The window up to {settings.until} has {counts.partitions} of {settings.window} partitions"
+    return [f"{found}: others are neither in the table nor in the memory."]
 
 
 def _apart_from(partition: str, request: Request, names: Sequence[str]) -> Request:

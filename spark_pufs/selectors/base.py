@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,12 +143,14 @@ class Method:
     use_when: str
     run: Callable[[Task], Outcome]
     options_class: type[Options] = Options
+    given_columns: bool = False  # can rank features given columns by which rows were labelled
     own_size: bool = False  # decides the number of features itself where none is asked for
     stepwise: bool = False  # a score is given the features chosen before
-    makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told
+    makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are listed
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
-    from_counts: bool = False  # asks for label counts and pair counts only, never for rows
+    counts: Literal["features", "pairs"] | None = None  # of features or of their pairs: all it asks for, never for rows
+    from_sample: bool = False  # of rows it sees a drawn sample only, and counts besides
     binning: Binning = "equal-frequency"  # where none is asked for
     trial_options: Mapping[str, Json] = field(default_factory=dict)  # short work, where folds only rank the methods
 
@@ -185,7 +187,7 @@ def read_options(method: Method, given: Mapping[str, Json]) -> Options:
     ]
     if faults:
         raise ConfigError(faults)
-    return method.options_class(**given)
+    return method.options_class(**given)  # type: ignore[arg-type]  # the rules of its fields have just held
 
 
 def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:

@@ -20,11 +20,23 @@ from spark_pufs.core.counting.row_sample import (
     read_sample,
     spread,
 )
+from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.selectors.base import Task
 from spark_pufs.table.numbers import TableRows, numeric_view
 from spark_pufs.types import Bins
 
-__all__ = ["Cleaning", "Rows", "draw_rows", "draw_sample", "feature_columns", "raw_sample", "rows_in", "taken"]
+__all__ = [
+    "Cleaning",
+    "Rows",
+    "draw_rows",
+    "draw_sample",
+    "feature_columns",
+    "picked_rows",
+    "raw_sample",
+    "rows_in",
+    "taken",
+    "with_heavy",
+]
 
 Floats = NDArray[np.float64]
 HEAVY = 10  # a row expected more than ten times in the sample is kept for certain
@@ -62,10 +74,17 @@ class Rows:
 def draw_rows(task: Task, most: int) -> Rows:
     """A bounded sample for methods that need rows and take no weights; the same for any partitioning of the table."""
     sample, cleaning = draw_sample(task, most)
-    picked = spread(sample, most)
+    picked = picked_rows(task, sample, most)
     low, high = cleaning.low / 2, cleaning.high / 2  # in halves: the range of a column of huge values would overflow
     X = (sample.X[picked] / 2 - low) / np.where(high > low, high - low, 1.0)
     return Rows(X, sample.label[picked], taken(len(picked), task))
+
+
+def picked_rows(task: Task, sample: RowSample, most: int) -> NDArray[np.intp]:
+    """Rows of a sample without their weights, at most ``most``, and no more than could be drawn: a row that stands for
+    many would come many times."""
+    there = task.table.plan.drawn_from
+    return spread(sample, most if there is None else min(most, there.rows))
 
 
 def taken(rows: int, task: Task) -> str:
@@ -96,17 +115,27 @@ def raw_sample(task: Task, capacity: int) -> RowSample:
 
 def _drawn(task: Task, source: TableRows, wanted: Wanted, capacity: int) -> RowSample:
     labels = task.table.plan.labels
-    others = labels.unlabelled + labels.negative
+    there = task.table.plan.drawn_from or labels
+    others = there.unlabelled + there.negative
     half = max(capacity // 2, 1)
-    room = max(capacity - labels.positive, half)
+    room = max(capacity - there.positive, half)
     threshold = ALL if others <= room else int(room / others * 2**64)
-    known = ALL if labels.positive <= half else int(half / labels.positive * 2**64)
+    known = ALL if there.positive <= half else int(half / there.positive * 2**64)
     kernel = SampleKernel(wanted, threshold, np.zeros(0, np.uint64), known)
     if others <= room:
         state = source.scan(kernel, "sample")
     else:
-        kernel, state = _with_heavy(source, kernel, HEAVY * others / room)
-    return read_sample(kernel, state, labels.positive, others)
+        kernel, state = with_heavy(source, kernel, HEAVY * others / room)
+    return _of_all(read_sample(kernel, state, there.positive, others), there, labels)
+
+
+def _of_all(sample: RowSample, there: Labels, labels: Labels) -> RowSample:
+    """The sample with weights that sum to the rows of the table, where it was drawn from a part of them."""
+    if there == labels:
+        return sample
+    known = labels.positive / max(there.positive, 1)
+    rest = (labels.unlabelled + labels.negative) / max(there.unlabelled + there.negative, 1)
+    return replace(sample, weight=sample.weight * np.where(sample.labelled, known, rest))
 
 
 def feature_columns(task: Task) -> tuple[tuple[int, ...], tuple[tuple[int, Bins], ...]]:
@@ -122,7 +151,7 @@ def rows_in(megabytes: int, task: Task) -> int:
     return megabytes * 2**20 // (8 * len(task.table.names))
 
 
-def _with_heavy(source: TableRows, kernel: SampleKernel, least: float) -> tuple[SampleKernel, SampledRows]:
+def with_heavy(source: TableRows, kernel: SampleKernel, least: float) -> tuple[SampleKernel, SampledRows]:
     """The sample, with every row that occurs at least ``least`` times in it; three passes where there are such rows."""
     state = source.scan(FirstSampleKernel(kernel), "sample")
     crowded = np.flatnonzero(state.cells.counts >= least)

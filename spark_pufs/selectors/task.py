@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from spark_pufs.core.counting.grouped_counts import GroupKernel, crowded_states
 from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Method, Task, limits_of, read_options
@@ -29,8 +30,12 @@ def make_task(
     """
     limits, _ = limits_of(request, plan.features, plan.schema.table)
     options = read_options(method, request.options)
-    table = pack(plan, request)
-    counter = Counter(table, request.pair_memory_mb)
+    # Where only some of the rows can still be drawn, as from a memory, halves are halves of these.
+    halved = bool(request.stability and method.counts and plan.drawn_from in (None, plan.labels))
+    crowded = crowded_states(plan.labels.by_state) if halved else ()
+    table = pack(plan, request, grouped=bool(crowded))
+    groups = GroupKernel(table.layout, crowded, method.counts == "pairs") if halved else None
+    counter = Counter(table, request.pair_memory_mb, halved=groups)
     return Task(table, counter, limits, request, options, engine, in_process, keeper or NoKeeper(), note)
 
 

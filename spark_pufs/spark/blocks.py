@@ -20,6 +20,7 @@ from spark_pufs.engines.parquet.reading import CHANGED
 from spark_pufs.spark import scan
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.watch import Watch
+from spark_pufs.spark.worker import freeze_loaded
 from spark_pufs.types import Block, RawBatch
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ __all__ = [
     "read_blocks",
 ]
 
-SCHEMA = "label binary, codes binary, low long, high long"  # halves of the witness, so that SQL can add them
+# Halves of the witness, so that SQL can add them.
+SCHEMA = "label binary, codes binary, groups binary, low long, high long"
 BLOCK_BYTES = 32 * 2**20  # raw values behind one block, so that a wide table does not fill a worker
 BLOCK_ROWS = 10_000
 BLOCKS_PER_BATCH = 4
@@ -116,12 +118,15 @@ def block_rows(width: int) -> int:
 def read_blocks(batches: Iterator[pa.RecordBatch]) -> Iterator[Block]:
     """The blocks of an Arrow batch as one: they are cut small for Spark's heap, counting wants many rows at once."""
     for batch in batches:
-        labels, codes = ([np.frombuffer(one.as_buffer(), np.uint8) for one in column] for column in batch.columns[:2])
+        labels, codes, groups = (
+            [np.frombuffer(one.as_buffer(), np.uint8) for one in column] for column in batch.columns[:3]
+        )
         parts = [own.reshape(-1, len(label)) for label, own in zip(labels, codes, strict=True) if len(label)]
         if parts:
-            low, high = (sum(column.to_pylist()) for column in batch.columns[2:])
-            rows = np.concatenate(labels)
-            yield Block(np.concatenate(parts, axis=1), rows, _witness(low, high, len(rows)))
+            low, high = (sum(column.to_pylist()) for column in batch.columns[3:])
+            rows, group = np.concatenate(labels), np.concatenate(groups)
+            witness = _witness(low, high, len(rows))
+            yield Block(np.concatenate(parts, axis=1), rows, witness, group if len(group) else None)
 
 
 def _witness(low: int, high: int, rows: int) -> NDArray[np.uint64]:
@@ -239,12 +244,14 @@ def packing(source: Raw, packer: Packer, most: int) -> Callable[[Iterator[pa.Rec
     reader, rows = source.reader, source.rows
 
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        freeze_loaded()
         for raw in reader(even(batches, rows)):
             high, low = divmod(int(witness_of(raw)[0]), 2**32)
             for block in cut(packer.pack(raw), most):
-                columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes)]
+                group = np.zeros(0, np.uint8) if block.group is None else block.group
+                columns = [pa.array([part.tobytes()], pa.binary()) for part in (block.label, block.codes, group)]
                 columns += [pa.array([low], pa.int64()), pa.array([high], pa.int64())]
-                yield pa.RecordBatch.from_arrays(columns, ["label", "codes", "low", "high"])
+                yield pa.RecordBatch.from_arrays(columns, ["label", "codes", "groups", "low", "high"])
                 high = low = 0  # the first part speaks for all of them
 
     return run
@@ -285,4 +292,6 @@ def cut(block: Block, most: int) -> Iterator[Block]:
     """
     rows = max(1, most // max(1, len(block.codes)))
     for first in range(0, len(block.label), rows):
-        yield Block(block.codes[:, first : first + rows], block.label[first : first + rows])
+        part = slice(first, first + rows)
+        group = None if block.group is None else block.group[part]
+        yield Block(block.codes[:, part], block.label[part], group=group)

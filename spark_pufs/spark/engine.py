@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import pyarrow as pa
 
-from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.engines.arrow_batches import raw_batch
-from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, Shared, Unit, record
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault
@@ -30,7 +29,7 @@ from spark_pufs.spark.parquet.label_files import check_files, check_label_files
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
 from spark_pufs.spark.versions import no_answer
-from spark_pufs.spark.watch import Watch
+from spark_pufs.spark.watch import FirstPass, Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ class SparkEngine:
         self.how: dict[str, str] = {}
         self.passes: list[Pass] = []
         self._checked: set[str] = set()  # labels that no file lacks
-        self._rows: list[int] = []  # of the table, once a pass has counted them
+        self._first_pass = FirstPass()
 
     @cached_property
     def _frame(self) -> DataFrame:
@@ -107,7 +106,7 @@ class SparkEngine:
 
     def _by_spark(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Raw:
         packed, width = self._frame.selectExpr(*self._columns(numeric, text, label)), len(numeric)
-        return Raw(packed, RawReader(width), block_rows(width), width, Watch(self._rows))
+        return Raw(packed, RawReader(width), block_rows(width), width, Watch(self._first_pass))
 
     def _by_tasks(self, numeric: Sequence[str], text: Sequence[str]) -> Raw | None:
         """The columns read from their files by the tasks themselves; None where Spark has to read them."""
@@ -126,7 +125,7 @@ class SparkEngine:
             return None
         self._told("arrow", "")
         units = self._files.units(reader)
-        return Raw(units, reader, reader.rows, width, Watch(self._rows), len(reader.tasks))
+        return Raw(units, reader, reader.rows, width, Watch(self._first_pass), len(reader.tasks))
 
     def _told(self, reader: str, reason: str) -> None:
         """Say who reads the rows, once, and keep it for the facts of the run."""
@@ -149,12 +148,12 @@ class SparkEngine:
         position = [known for known, _ in self._types].index(name)
         return _as_text(position, self._types[position][1])
 
-    def likely_positives(self, model: ClusterModel, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> DataFrame:
         position = {name: i for i, (name, _) in enumerate(self._types)}
         rows = self._theirs.selectExpr(  # a table for the user, in the session of the user
             *[f"c{position[name]}" for name in keep], *self._columns(model.numeric, tuple(model.text), rule.column)
         )
-        return likely_rows(rows, len(keep), model, rule).toDF(*keep, "cluster")
+        return likely_rows(rows, len(keep), model, rule).toDF(*keep, model.column)
 
     def each(
         self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]

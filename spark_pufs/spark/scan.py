@@ -13,6 +13,7 @@ from spark_pufs.core.counting.kernel import Held, Kernel, State
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.records import like, to_bytes
 from spark_pufs.spark.own_session import is_connect, setting
+from spark_pufs.spark.worker import freeze_loaded
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +43,7 @@ def _merged(kernel: Kernel[Rows, Held], states: Iterator[bytes]) -> Held:
 
 def _partial(reader: Reader[Rows], kernel: Kernel[Rows, Held]) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        freeze_loaded()
         with undisturbed():
             state = kernel.start()
             for batch in reader(batches):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.counts import FeatureKernel, LabelKernel, PairKernel, SetKernel, SubsetKernel, pair_bytes
+from spark_pufs.core.counting.grouped_counts import GroupKernel, HalfSamples, group_bytes
 from spark_pufs.core.counting.soft_counts import SoftFeatureKernel, SoftLabelKernel, SoftPairKernel
 from spark_pufs.engines.base import Blocks
 from spark_pufs.types import LABEL_STATES, Layout
@@ -63,17 +64,37 @@ class SetCounts:
 class Counter:
     """What the information-based selectors know of a table; the first axis of counts is the label's S states."""
 
-    def __init__(self, table: Countable, pair_memory_mb: int, kernels: CountKernels = BY_LABEL) -> None:
+    def __init__(
+        self,
+        table: Countable,
+        pair_memory_mb: int,
+        kernels: CountKernels = BY_LABEL,
+        halved: GroupKernel | None = None,
+    ) -> None:
+        """``halved``: how a pass gathers half-samples too, of a table whose blocks are grouped."""
         self._table = table
         self._kernels = kernels
+        self._halved = halved
+        self._halves: HalfSamples | None = None
         self._limit = pair_memory_mb * 2**20
         self._pairs: NDArray[np.int64] | None = None
         self._labels: NDArray[np.int64] | None = None
         self._steps: dict[int, NDArray[np.int64]] = {}
 
+    @classmethod
+    def of(cls, table: Countable, pair_memory_mb: int, counts: NDArray[np.int64]) -> Counter:
+        """One that knows ``counts`` of each feature (3, L), or of all pairs (3, L, L)."""
+        counter = cls(table, pair_memory_mb)
+        counter._pairs, counter._labels = (counts, None) if counts.ndim > 2 else (None, counts)
+        return counter
+
     @property
     def layout(self) -> Layout:
         return self._table.layout
+
+    def halves(self) -> HalfSamples | None:
+        """Half-samples of the rows, where a pass has gathered them and rows are different enough to be dealt out."""
+        return self._halves if self._halves is not None and self._halves.even else None
 
     def labels(self) -> NDArray[np.int64]:
         """Label x level, (S, L)."""
@@ -81,7 +102,7 @@ class Counter:
             if self._pairs is not None:  # the diagonal pairs every level with itself
                 self._labels = np.diagonal(self._pairs, axis1=1, axis2=2)
             else:
-                self._labels = self._table.blocks.scan(self._kernels.label(self.layout), "label x feature").counts
+                self._labels = self._counted(self._kernels.label(self.layout), "label x feature", pairs=False)
         return self._labels
 
     def expect_pairs(self) -> None:
@@ -167,8 +188,16 @@ class Counter:
 
     def _all_pairs(self) -> NDArray[np.int64]:
         if self._pairs is None:
-            self._pairs = self._table.blocks.scan(self._kernels.pairs(self.layout), "all pairs").counts
+            self._pairs = self._counted(self._kernels.pairs(self.layout), "all pairs", pairs=True)
         return self._pairs
+
+    def _counted(self, kernel: LabelKernel | PairKernel, what: str, pairs: bool) -> NDArray[np.int64]:
+        """One pass, which gathers half-samples on the way where they are wanted and fit."""
+        halved = self._halved
+        if halved is None or halved.pairs != pairs or group_bytes(halved) > self._limit:
+            return self._table.blocks.scan(kernel, what).counts
+        self._halves = HalfSamples(halved, self._table.blocks.scan(halved, what))
+        return self._halves.whole()
 
     def _from_steps(self, features: tuple[int, ...], part: Layout, levels: NDArray[np.int64]) -> NDArray[np.int64]:
         pairs = np.diag(self.labels()[:, levels].sum(axis=0))

@@ -16,7 +16,7 @@ from spark_pufs.core.schema import Schema, label_states, match, patterns, resolv
 from spark_pufs.engines.base import Blocks, Engine, Grader, Packer, Source
 from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Column, Layout
 
 __all__ = ["Frozen", "NearCopy", "PUTable", "Plan", "bins_of", "inspect", "narrowed", "pack", "packer"]
 
@@ -56,6 +56,7 @@ class Plan:
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
     near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
     frozen: Frozen | None = None
+    drawn_from: Labels | None = None  # rows that can still be drawn, where not all can
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def inspect(
         states,
         features,
         dropped,
-        _warnings(schema, profile, labels, request, features),
+        _warnings(schema, profile, labels, request, features, _moments(columns)),
         source,
         request.binning_or(own_binning),
         frozen=frozen,
@@ -151,15 +152,17 @@ def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
     return replace(plan, schema=schema, profile=profile, features=features, source=source)
 
 
-def pack(plan: Plan, request: Request, known: Iterable[Bins] = (), grader: Grader | None = None) -> PUTable:
+def pack(
+    plan: Plan, request: Request, known: Iterable[Bins] = (), grader: Grader | None = None, grouped: bool = False
+) -> PUTable:
     """Bin every feature, unless all bins are ``known``, and pack the rows; none is read before the first count.
 
-    With a ``grader`` blocks hold soft labels.
+    With a ``grader`` blocks hold soft labels; ``grouped`` blocks say which group each row is in.
     """
     settled = plan.frozen.bins if plan.frozen else ()
     bins = {one.name: one for one in (*settled, *known)} or bins_of(plan, request)
     ordered = tuple(bins[name] for name in plan.features)
-    blocks = plan.source.pack(replace(packer(plan, ordered), grader=grader))
+    blocks = plan.source.pack(replace(packer(plan, ordered), grader=grader, grouped=grouped))
     return PUTable(plan, ordered, Layout(tuple(b.levels for b in ordered)), blocks)
 
 
@@ -269,14 +272,20 @@ def _named_features(
 ) -> list[Fault]:
     """Features that options name one by one must be there."""
     faults = []
-    for option, texts in (("must", request.must), ("never", request.never), ("costs", tuple(request.costs))):
+    for option, texts in (
+        ("must", request.must),
+        ("never", request.never),
+        ("costs", tuple(request.costs)),
+        ("labelled_by", request.labelled_by),
+    ):
         for one in patterns(texts, table):
             if not match([*features, *dropped], [one]):
                 found = f"'{one.text}' is not a feature"
                 faults.append(Fault(f"Option '{option}'", found, did_you_mean(one.text, features)))
-            elif option == "must" and not match(features, [one]):
+            elif option in ("must", "labelled_by") and not match(features, [one]):
                 why = dropped[match(dropped, [one])[0]]
-                faults.append(Fault("Option 'must'", f"'{one.text}' was left out ({why})", "Take it out of must."))
+                fix = f"Take it out of {option}."
+                faults.append(Fault(f"Option '{option}'", f"'{one.text}' was left out ({why})", fix))
     return faults
 
 
@@ -301,12 +310,12 @@ def _nothing_left(dropped: Mapping[str, str]) -> Fault:
 
 
 def _warnings(
-    schema: Schema, profile: Profile, labels: Labels, request: Request, features: tuple[str, ...]
+    schema: Schema, profile: Profile, labels: Labels, request: Request, features: tuple[str, ...], moments: set[str]
 ) -> tuple[str, ...]:
     notes = [
         f"Column '{name}': {kind}, nearly all different: an identifier? Put it into keep or exclude."
         for name, kind in _identifiers(schema, profile).items()
-        if name in features
+        if name in features and name not in moments
     ]
     for i, name in enumerate(schema.numeric):
         if profile.infinite[i]:
@@ -315,6 +324,11 @@ def _warnings(
     if request.label.negative and not labels.negative:
         notes.append(f"Column '{schema.label}': no row has a value that means negative.")
     return tuple(notes)
+
+
+def _moments(columns: Sequence[Column]) -> set[str]:
+    """Times and days, which are nearly all different and number no rows."""
+    return {column.name for column in columns if column.type.startswith(("timestamp", "datetime", "date"))}
 
 
 def _identifiers(schema: Schema, profile: Profile) -> dict[str, str]:

@@ -168,6 +168,7 @@ def test_five_days_with_a_late_a_failed_and_a_backfilled_one(airflow: Airflow) -
         step("2026-03-05"),
         step("2026-03-05", engine="gpu"),
         step("2026-03-05", source="{{ conn.spark_default.host }}"),
+        step("2026-03-05", report_base="https://me:hunter2@reports.example"),
     ]
     ended, log = airflow.run(steps)
 
@@ -191,11 +192,13 @@ def test_five_days_with_a_late_a_failed_and_a_backfilled_one(airflow: Airflow) -
     assert "gpu" in ended[9][0]["refused"]
     assert ended[10][0]["arrived"] == ["failed", 1]
     assert "'conn' is undefined; ds, ds_nodash" in log
+    assert ended[11][0]["select"] == ["failed", 1]
+    assert airflow.query("select * from rendered_task_instance_fields where rendered_fields like '%hunter2%'") == []
 
     told = (folder / "alarms.txt").read_text().splitlines()
     assert [line.partition(":")[0] for line in told] == [
-        f"select_features 2026-03-0{day}" for day in (3, 4, 5, 5)
-    ]  # late, changed, failed; and the parameter at the end
+        f"select_features 2026-03-0{day}" for day in (3, 4, 5, 5, 5)
+    ]  # late, changed, failed; and the parameters at the end
     assert "arrived failed" in told[0]
     assert "refit needed: " in told[1]
     assert told[1].endswith("https://reports.example/features/2026-03-04T000000/changes.html")

@@ -7,14 +7,16 @@ import re
 import subprocess
 import venv
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 import spark_pufs
+from spark_pufs.cli import run
 from spark_pufs.jobs.demo import write_example
+from spark_pufs.run import execution
 from spark_pufs.rundir.checkpoint import CHECKPOINT
 from support.packed import ROOT, SHIPPED, Shipment, pack_environment, pack_zip
 from support.standalone import BIN, Cluster, cluster, environment, said, submit_command, wait_for
@@ -24,6 +26,7 @@ pytestmark = [
     pytest.mark.skipif(not (BIN / "spark-class").exists(), reason="pyspark's scripts are not beside this Python"),
 ]
 
+SEVERAL_JOBS = ROOT / "tests" / "support" / "several_jobs.py"
 SEARCH = {"method": "fscpu", "generation_size": 1024, "generations": 4, "sample_mb": 1}
 TRIALS = {"methods": ["semi-mim", "k-best"], "folds": 2, "repeats": 1, "rows": 1000}
 BOTH = {"spark.cores.max": "2", "spark.scheduler.minRegisteredResourcesRatio": "1.0"}
@@ -66,16 +69,54 @@ def two_workers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def local_answer(package: Shipment, table: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
-    """The search on local[2], with nothing set."""
+def local_answer(table: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """The search in this process, with the version of the package that is shipped."""
     out = tmp_path_factory.mktemp("local") / "run"
-    process, log = start_search("local[2]", package, table, out)
-    assert ended(process) == 0, log.read_text()[-3000:]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "__version__", SHIPPED)
+        patch.setattr(execution, "_versions", execution._versions.__wrapped__)  # not from its cache, nor into it
+        assert run(["select", *search_arguments(table, out), "--engine", "memory"]) == 0
     return answer(out)
 
 
-def start(master: str, shipped: Shipment, log: Path, job: str, *arguments: str, **conf: str) -> subprocess.Popen[bytes]:
-    command = submit_command(master, *shipped.arguments, str(ROOT / "jobs" / job), *arguments, **conf)
+@dataclass(frozen=True)
+class PackedJobs:
+    """Three jobs of one application: what was printed and logged during the first two, and what the others wrote."""
+
+    doctor: str
+    select: str
+    searched: Path
+    compared: Path
+
+
+@pytest.fixture(scope="module")
+def packed_jobs(
+    two_workers: Cluster, packed: Shipment, table: Path, tmp_path_factory: pytest.TempPathFactory
+) -> PackedJobs:
+    """In one application, since a driver and its executors take longer to start than jobs take to run."""
+    folder = tmp_path_factory.mktemp("jobs")
+    searched, compared, log = folder / "search", folder / "comparison", folder / "jobs.log"
+    pd.read_parquet(table).to_parquet(folder / "parts.parquet", index=False, row_group_size=300)
+    trials = {f"compare.{name}": value for name, value in TRIALS.items()}
+    jobs = {
+        "doctor.py": [],
+        "select_features.py": search_arguments(folder / "parts.parquet", searched),
+        "compare_methods.py": configured("compare_methods.yaml", table, compared, trials),
+    }
+    commands = json.dumps([[str(ROOT / "jobs" / name), *arguments] for name, arguments in jobs.items()])
+    process = start(two_workers.master, packed, log, SEVERAL_JOBS, commands, **BOTH, **UNEVEN)
+    assert ended(process) == 0, log.read_text()[-3000:]
+    text = log.read_text()
+    codes = dict(re.findall(r"^ENDED .*/(\w+\.py) with (\w+)$", text, re.MULTILINE))
+    assert codes == dict.fromkeys(jobs, "0"), text[-3000:]
+    doctor, select, *_ = re.split(r"^ENDED .*$", text, flags=re.MULTILINE)
+    return PackedJobs(doctor, select, searched, compared)
+
+
+def start(
+    master: str, shipped: Shipment, log: Path, script: Path, *arguments: str, **conf: str
+) -> subprocess.Popen[bytes]:
+    command = submit_command(master, *shipped.arguments, str(script), *arguments, **conf)
     own = environment(PYSPARK_PYTHON=shipped.python, PYSPARK_DRIVER_PYTHON=shipped.driver)
     with log.open("wb") as file:
         return subprocess.Popen(command, cwd=log.parent, env=own, stdout=file, stderr=file)
@@ -87,13 +128,16 @@ def configured(name: str, table: Path, out: Path, more: Mapping[str, object]) ->
     return ["--config", str(ROOT / "conf" / name), *overrides]
 
 
+def search_arguments(table: Path, out: Path) -> list[str]:
+    more = {f"select.{name}": value for name, value in SEARCH.items()}
+    return configured("select_features.yaml", table, out, more)
+
+
 def start_search(
     master: str, shipped: Shipment, table: Path, out: Path, **conf: str
 ) -> tuple[subprocess.Popen[bytes], Path]:
-    more = {f"select.{name}": value for name, value in SEARCH.items()}
-    log = out.with_suffix(".log")
-    arguments = configured("select_features.yaml", table, out, more)
-    return start(master, shipped, log, "select_features.py", *arguments, **conf), log
+    log, script = out.with_suffix(".log"), ROOT / "jobs" / "select_features.py"
+    return start(master, shipped, log, script, *search_arguments(table, out), **conf), log
 
 
 def ended(process: subprocess.Popen[bytes]) -> int:
@@ -125,13 +169,8 @@ def test_workers_without_numpy_are_named_and_nothing_is_done(
     assert list((tmp_path / "run").iterdir()) == []
 
 
-def test_in_a_packed_environment_the_workers_run_its_python(
-    two_workers: Cluster, packed: Shipment, tmp_path: Path
-) -> None:
-    log = tmp_path / "doctor.log"
-    process = start(two_workers.master, packed, log, "doctor.py", **BOTH)
-    assert ended(process) == 0, log.read_text()[-3000:]
-    text = log.read_text()
+def test_in_a_packed_environment_the_workers_run_its_python(two_workers: Cluster, packed_jobs: PackedJobs) -> None:
+    text = packed_jobs.doctor
     assert re.search(rf"^ok  spark_pufs +{re.escape(SHIPPED)}$", text, re.MULTILINE)
     [told] = re.findall(r"^ok  tiny job +ran on 1 host with (.*)$", text, re.MULTILINE)
     places = [Path(program) for program in told.split(", ")]
@@ -141,27 +180,17 @@ def test_in_a_packed_environment_the_workers_run_its_python(
 
 
 def test_a_packed_search_in_other_parts_and_with_copies_of_tasks_gives_the_bits_of_a_local_one(
-    two_workers: Cluster, packed: Shipment, table: Path, local_answer: dict[str, object], tmp_path: Path
+    packed_jobs: PackedJobs, local_answer: dict[str, object]
 ) -> None:
-    pd.read_parquet(table).to_parquet(tmp_path / "parts.parquet", index=False, row_group_size=300)
-    far, log = start_search(two_workers.master, packed, tmp_path / "parts.parquet", tmp_path / "far", **BOTH, **UNEVEN)
-    assert ended(far) == 0, log.read_text()[-3000:]
-    parts = [int(count) for count in re.findall(r"Submitting (\d+) missing tasks", log.read_text())]
+    parts = [int(count) for count in re.findall(r"Submitting (\d+) missing tasks", packed_jobs.select)]
     assert max(parts) > 2
-    assert said(log, "as speculatable because it ran more than")
-    assert answer(tmp_path / "far") == local_answer
+    assert "as speculatable because it ran more than" in packed_jobs.select
+    assert answer(packed_jobs.searched) == local_answer
 
 
-def test_a_packed_comparison_gives_the_scores_of_one_in_this_process(
-    two_workers: Cluster, packed: Shipment, table: Path, tmp_path: Path
-) -> None:
-    more = {f"compare.{name}": value for name, value in TRIALS.items()}
-    arguments = configured("compare_methods.yaml", table, tmp_path / "far", more)
-    log = tmp_path / "far.log"
-    process = start(two_workers.master, packed, log, "compare_methods.py", *arguments, **BOTH, **UNEVEN)
-    assert ended(process) == 0, log.read_text()[-3000:]
+def test_a_packed_comparison_gives_the_scores_of_one_in_this_process(packed_jobs: PackedJobs, table: Path) -> None:
     here = spark_pufs.compare(pd.read_parquet(table), label="label", keep=["row_id"], k=25, **TRIALS)
-    told = json.loads((tmp_path / "far" / "comparison.json").read_text())
+    told = json.loads((packed_jobs.compared / "comparison.json").read_text())
     untimed = [[{**row, "seconds": 0} for row in found["rows"]] for found in (told, here.as_dict())]
     assert untimed[0] == untimed[1]
     assert len(untimed[0]) == 3  # two methods and all features

@@ -104,9 +104,10 @@ def test_changed_files_are_refused(run: Path) -> None:
 
 
 def test_addresses_with_credentials_are_known() -> None:
-    held = ["s3://key:secret@bucket/run", "https://host/x?sig=1", "abfss://a@b:c@account/x"]
-    free = ["s3://bucket/run", "abfss://container@account/x", "data/day=2026-03-01", ""]
-    assert [run_files.holds_login(one) for one in held + free] == [True] * 3 + [False] * 4
+    held = ["s3a://AKIA:hunter2@bucket/t", "https://hunter2@host/c.yaml", "https://host/t?sig=hunter2"]
+    held += ["jdbc:oracle:thin:me/hunter2@//host/db", "abfs://me:hunter2@account/x", "abfss://a@b:c@account/x"]
+    free = ["s3://bucket/run", "abfss://container@account/x", "data/day=2026-03-01", "https://host/report.html", ""]
+    assert [run_files.holds_login(one) for one in held + free] == [True] * len(held) + [False] * len(free)
 
 
 def test_exit_codes_are_read_from_what_the_spark_hook_says() -> None:

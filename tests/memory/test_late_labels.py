@@ -70,6 +70,14 @@ def test_corrected_again_and_out_of_the_window(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("labels-*"))
 
 
+def test_a_day_that_is_run_again_keeps_the_labels_of_later_days(tmp_path: Path) -> None:
+    remembered(tmp_path)
+    late = remembered(tmp_path, late=pd.DataFrame({"flow": [1100], "label": [1]}), window=2)
+    remembered(tmp_path, window=2, until="2026-01-02")
+    again = remembered(tmp_path, window=2)
+    assert (read(again), answer(again)) == ((), answer(late))
+
+
 def test_only_late_labels_are_positive(tmp_path: Path) -> None:
     """A source that never has labels of its own."""
     bare = TABLE.assign(label=0)

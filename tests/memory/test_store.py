@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 import spark_pufs
-from spark_pufs.errors import ConfigError, DataError
+from spark_pufs.errors import Busy, ConfigError, DataError
 from spark_pufs.memory.store import INDEX
+from spark_pufs.rundir.folder import RunFolder
+from spark_pufs.rundir.lock import held
 from support.memory_days import OPTIONS, day, days
 
 
@@ -73,3 +75,18 @@ def test_a_copied_memory_goes_on(memory: Path, tmp_path: Path) -> None:
     found = spark_pufs.select(day(3), memory=place, partition="day", **OPTIONS).findings.memory
     assert found is not None
     assert found.partitions == 3
+
+
+def test_one_run_at_a_time(memory: Path) -> None:
+    before = (memory / INDEX).read_bytes()
+    with held(RunFolder(memory)), pytest.raises(Busy, match="is in use by process"):
+        spark_pufs.select(day(3), memory=memory, partition="day", **OPTIONS)
+    assert (memory / INDEX).read_bytes() == before
+
+
+def test_an_address_will_do(tmp_path: Path) -> None:
+    place = f"file://{tmp_path}/state"
+    for number in (1, 2):
+        found = spark_pufs.select(day(number), memory=place, partition="day", **OPTIONS).findings.memory
+    assert found is not None
+    assert found.partitions == 2

@@ -16,6 +16,7 @@ from spark_pufs import Selection
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.store import INDEX, Store
+from spark_pufs.report import to_markdown
 from spark_pufs.rundir.folder import RunFolder
 from support.memory_days import OPTIONS, day, days
 
@@ -64,6 +65,8 @@ def test_new_days_are_added_and_old_ones_leave(tmp_path: Path) -> None:
     assert found.findings.memory is not None
     assert again.findings.memory is not None
     assert found.findings.memory.read == ("2026-01-05",)
+    told = "From the counts of 3 partitions, 2026-01-03 to 2026-01-05; 1 read for this answer, 400 rows."
+    assert told in to_markdown(found)
     assert found.findings.memory.left == ("2026-01-02",)
     assert again.findings.memory.rows_read == found.facts["rows"] == 1200
     assert answer(found) == answer(again)
@@ -152,7 +155,9 @@ def test_values_that_left_the_cut_points(tmp_path: Path) -> None:
     found = remembered(every, tmp_path, refit="auto")
     assert found.findings.memory is not None
     assert (found.findings.memory.made, len(found.findings.memory.read)) == (True, 3)
-    assert answer(found) == answer(spark_pufs.select(every.drop(columns="day"), **OPTIONS))
+    plain = spark_pufs.select(every.drop(columns="day"), **OPTIONS)
+    assert found.warnings[:-1] == plain.warnings  # the last says that the newest day is unlike the others
+    assert answer(replace(found, warnings=())) == answer(replace(plain, warnings=()))
     settled = remembered(every, tmp_path, refit="auto").findings.memory
     assert settled is not None
     assert not settled.made
@@ -161,9 +166,10 @@ def test_values_that_left_the_cut_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "fscpu"}, "method 'fscpu' needs rows, and a memory keeps counts"),
-        ({"k": None}, "a number of features by evidence .k: auto. needs rows"),
-        ({"stability": 5}, "stability needs rows"),
+        ({"method": "fscpu"}, "method 'fscpu' needs all rows, and a memory keeps counts"),
+        ({"method": "soft-jmi"}, "method 'soft-jmi' needs all rows"),
+        ({"method": "semi-iamb"}, "method 'semi-iamb' needs all rows"),
+        ({"prior": "estimate"}, "prior: estimate needs all rows"),
         ({"partition": "week"}, "'week' is the name of 0 columns"),
         ({"window": 0}, "Option 'window': must be a whole number of at least 1, got 0"),
         ({"refit": "maybe"}, "Option 'refit': must be one of propose, auto, now, got 'maybe'"),
@@ -186,6 +192,9 @@ def test_refused(options: dict[str, Any], message: str, tmp_path: Path) -> None:
         (day(2).assign(label=7), {}, "Partition '2026-01-02', Column 'label': expected 0, 1 or null, found '7'"),
         (day(2).assign(day=None), {}, "Column 'day': 400 rows have no value and belong to no partition"),
         (day(2).rename(columns={"day": "date"}), {"partition": "date"}, "is cut by 'day', asked for is 'date'"),
+        (days(1, 2).drop(columns="label"), {}, "Column 'label': not found in partition '2026-01-01'"),
+        (day(1).assign(e=1.0).rename(columns={"e": "d"}), {}, "Column 'd': occurs twice in the table"),
+        (day(2).assign(day=[[1]] * 400), {}, "Column 'day': cannot be read as partitions: unhashable type: 'list'"),
     ],
 )
 def test_refused_later(table: pd.DataFrame, options: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -210,9 +219,47 @@ def test_named_partition_column_and_moments(tmp_path: Path) -> None:
     assert "day" not in {one.name for one in found.features}
 
 
+def test_a_number_and_its_text_are_one_partition(tmp_path: Path) -> None:
+    table = days(1, 2)
+    mixed = table.assign(day=pd.Series([1, "1"] * 400, dtype=object))
+    found = remembered(mixed, tmp_path)
+    assert found.findings.memory is not None
+    assert (found.findings.memory.partitions, found.findings.memory.rows) == (1, 800)
+    assert found.names == spark_pufs.select(table.drop(columns="day"), **OPTIONS).names
+
+
 def test_fewer_columns_later(tmp_path: Path) -> None:
     remembered(days(1, 2), tmp_path)
     found = remembered(days(1, 2), tmp_path, exclude=["a", "word"])
     assert found.findings.memory is not None
     assert found.findings.memory.read == ()
     assert {one.name for one in found.features} == {"b", "c", "d", "near_a"}
+
+
+def test_a_day_that_is_run_again(tmp_path: Path) -> None:
+    """Its window is that of its day; days after it stay in the memory, and those that left are read again."""
+    first = remembered(days(1, 3), tmp_path, window=2)
+    remembered(days(1, 5), tmp_path, window=2)
+    again = remembered(days(1, 5), tmp_path, window=2, until="2026-01-03")
+    assert again.findings.memory is not None
+    assert (again.findings.memory.first, again.findings.memory.last) == ("2026-01-02", "2026-01-03")
+    assert answer(again) == answer(first)
+    assert list(counts(tmp_path)) == [f"2026-01-0{number}" for number in (4, 5, 2, 3)]
+    settled = remembered(days(5, 5), tmp_path, window=2).findings.memory
+    assert settled is not None
+    assert (settled.read, settled.left) == ((), ("2026-01-02", "2026-01-03"))
+    with pytest.warns(spark_pufs.PufsWarning, match="The window up to 2026-01-04 has 1 of 2 partitions"):
+        remembered(days(4, 5), tmp_path, window=2, until="2026-01-04")
+
+
+def test_cut_points_made_anew_for_an_older_day_drop_the_later_ones(tmp_path: Path) -> None:
+    remembered(days(1, 4), tmp_path)
+    found = remembered(days(1, 4), tmp_path, until="2026-01-02", refit="now").findings.memory
+    assert found is not None
+    assert found.left == ("2026-01-03", "2026-01-04")
+    assert list(counts(tmp_path)) == ["2026-01-01", "2026-01-02"]
+
+
+def test_no_checkpoint_beside_a_memory(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="Option 'checkpoint': is for methods that search"):
+        remembered(day(1), tmp_path / "m", checkpoint=tmp_path / "c")

@@ -70,14 +70,18 @@ def test_blocks_hold_as_many_rows_as_a_batch_of_the_source(
 
 
 def test_blocks_of_a_batch_are_joined_in_order() -> None:
-    parts = [Block(np.arange(6, dtype=np.uint8).reshape(2, 3), np.array([0, 1, 2], np.uint8))]
-    parts += [Block(np.zeros((2, 0), np.uint8), np.zeros(0, np.uint8)), Block(parts[0].codes + 6, parts[0].label)]
-    columns = [pa.array([getattr(part, name).tobytes() for part in parts], pa.binary()) for name in ("label", "codes")]
+    first, none = np.array([0, 1, 2], np.uint8), np.zeros(0, np.uint8)
+    parts = [Block(np.arange(6, dtype=np.uint8).reshape(2, 3), first, group=first + 9)]
+    parts += [Block(np.zeros((2, 0), np.uint8), none, group=none), Block(parts[0].codes + 6, first, group=first)]
+    kinds = ("label", "codes", "group")
+    columns = [pa.array([getattr(part, name).tobytes() for part in parts], pa.binary()) for name in kinds]
     columns += [pa.array(halves, pa.int64()) for halves in ([7, 0, 1], [1, 0, 2])]
-    batch = pa.RecordBatch.from_arrays(columns, ["label", "codes", "low", "high"])
+    batch = pa.RecordBatch.from_arrays(columns, ["label", "codes", "groups", "low", "high"])
     (joined,) = blocks.read_blocks(iter([batch, batch.slice(1, 1)]))
     assert joined.codes.tolist() == [[0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]]
     assert joined.label.tolist() == [0, 1, 2, 0, 1, 2]
+    assert joined.group is not None
+    assert joined.group.tolist() == [9, 10, 11, 0, 1, 2]
 
 
 def test_wide_tables_make_blocks_of_fewer_rows() -> None:
@@ -132,7 +136,7 @@ def test_blocks_do_not_depend_on_the_batches_that_rows_come_in(sizes_of_batches:
     batches = [whole.slice(first, last - first) for first, last in itertools.pairwise(edges)]
     bins = tuple((i, i, Bins(name, "numeric", edges=(0.3, 0.6))) for i, name in enumerate("ab"))
     source = blocks.Raw(None, RawReader(2), 8)  # type: ignore[arg-type]
-    run = blocks.packing(source, Packer(bins, (), {"1": 1}), 2**20)
+    run = blocks.packing(source, Packer(bins, (), {"1": 1}, grouped=True), 2**20)
     found = [batch.to_pydict() for batch in run(iter(batches))]
-    assert [len(block["label"][0]) for block in found] == [8, 8, 4]
+    assert [len(block["label"][0]) for block in found] == [8, 8, 4] == [len(block["groups"][0]) for block in found]
     assert found == [batch.to_pydict() for batch in run(iter([whole]))]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import spark_pufs
+from spark_pufs.core.counting import grouped_counts
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 
 pytestmark = pytest.mark.spark
@@ -36,3 +38,14 @@ def test_the_same_choice(spark: Any) -> None:
     assert there.names == here.names
     assert there.details["choice"] == here.details["choice"]
     assert there.details["stability"] == here.details["stability"]
+
+
+def test_the_same_half_samples(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grouped_counts, "FEW", 100)
+    frame = pd.concat([table()] * 3).reset_index(drop=True)
+    frame["noise"] = np.random.default_rng(6).normal(size=len(frame))  # no two rows are equal
+    options: dict[str, Any] = {"label": "label", "method": "semi-jmi", "k": 4, "stability": 5}
+    here = spark_pufs.select(frame, **options)
+    there = spark_pufs.select(spark.createDataFrame(frame).repartition(3), **options)
+    assert there.details["stability"] == here.details["stability"]
+    assert "sample" not in [one["what"] for one in there.run["passes"]]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -23,19 +24,22 @@ from support.memory_days import OPTIONS, day, days
 pytestmark = pytest.mark.spark
 
 
-def remembered(table: Any, path: Path) -> Selection:
-    return spark_pufs.select(table, memory=path, partition="day", window=3, **OPTIONS)
+def remembered(table: Any, path: Path, late: Any = None) -> Selection:
+    """Of a method that has rows kept too."""
+    own = {**OPTIONS, "method": "lasso"}
+    return spark_pufs.select(table, memory=path, partition="day", window=3, late_labels=late, **own)
 
 
 def answer(found: Selection) -> Any:
     return json.loads(replace(found, run={}, findings=replace(found.findings, memory=None)).to_json())
 
 
-def counts(path: Path) -> dict[str, list[int]]:
+def counts(path: Path) -> dict[str, tuple[str, list[int]]]:
+    """Counts by partition, and the file of its rows, which is named after what is in it."""
     store = Store(RunFolder(path))
     index = store.index()
     assert index is not None
-    return {key: store.counts(one).counts.counts.ravel().tolist() for key, one in index.partitions.items()}
+    return {key: (one.kept, store.counts(one).counts.counts.ravel().tolist()) for key, one in index.partitions.items()}
 
 
 def write(flows: Path, number: int, name: str = "a.parquet") -> None:
@@ -58,9 +62,14 @@ def test_engines_share_a_memory(spark: SparkSession, tmp_path: Path) -> None:
     assert counts(tmp_path / "pandas") == counts(tmp_path / "spark")
     assert answer(on_spark) == answer(on_pandas)
     write(flows, 2, "late.parquet")
-    late = remembered(spark.read.parquet(str(flows)), tmp_path / "spark").findings.memory
-    assert late is not None
-    assert (late.read, late.rows_read, late.partitions) == (("2026-01-02",), 800, 3)
+    labels = pd.DataFrame({"d": day(2)["d"][:3], "label": 1})
+    late = remembered(spark.read.parquet(str(flows)), tmp_path / "spark", spark.createDataFrame(labels))
+    again = pd.concat([day(2), day(2)])
+    on_pandas = remembered(again, tmp_path / "pandas", labels)
+    assert late.findings.memory is not None
+    assert (late.findings.memory.read, late.findings.memory.rows_read) == (("2026-01-02",), 800)
+    assert counts(tmp_path / "pandas") == counts(tmp_path / "spark")
+    assert answer(late) == answer(on_pandas)
 
 
 def test_other_frames_are_known_by_a_hash(spark: SparkSession) -> None:

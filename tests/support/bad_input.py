@@ -150,7 +150,12 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         f"  - Column 'label': expected 0, 1 or null, found '5' in 200 rows. {DECLARE}\n"
         "  - Option 'must': 'qq' is not a feature. Known: a.",
     ),
-    ("not a table", 3, select([1, 2]), "Table: expected a pandas or Spark DataFrame, got list. Convert it first."),
+    (
+        "not a table",
+        3,
+        select([1, 2]),
+        "Table: expected a DataFrame of pandas, Polars or Spark, or a table of Arrow, got list. Convert it first.",
+    ),
     (
         "method mistyped",
         2,

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from hypothesis import strategies as st
 
 from spark_pufs.selectors.registry import METHODS
 from support.quick_options import quick
 
-__all__ = ["SECRET", "labels_of", "names", "odd", "options", "paths", "tables", "texts"]
+__all__ = ["SECRET", "labels_of", "names", "numbers", "odd", "options", "paths", "tables", "texts"]
 
 SECRET = "c4n4ry" + "S3cr3tV4lue"  # must be seen nowhere
 
@@ -124,6 +125,9 @@ _LABELS: list[Any] = [
 ]
 
 
+_ARROW = pa.table({"a": [1.0, 2.0, 3.0], "day": ["x", "x", "y"], "label": [1, 0, 0]})
+
+
 def _made(kind: Any, rows: int) -> Any:
     made = kind(rows)
     return made[:rows] if isinstance(made, list) else made
@@ -137,7 +141,7 @@ def labels_of(rows: int) -> st.SearchStrategy[Any]:
 def tables(draw: st.DrawFn) -> Any:
     """A DataFrame of odd columns, names and index, or something that is none."""
     if draw(st.integers(0, 19)) == 0:
-        return draw(st.sampled_from([None, {}, [], "x", np.zeros((3, 3)), pd.Series([1]), 3]))
+        return draw(st.sampled_from([None, {}, [], "x", np.zeros((3, 3)), pd.Series([1]), 3, _ARROW]))
     rows = draw(st.sampled_from([60, 60, 60, 40, 13, 2, 1, 0]))
     plain = {"a": np.arange(rows) % 7.0, "b1": np.arange(rows) % 2}
     frame = pd.DataFrame(plain)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from support.durations import longest_first, recorded
 from support.processes import slow
 
 __all__ = ["ByGroup", "SideBySide"]
@@ -60,7 +61,7 @@ class SideBySide:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """In a worker: what takes longest comes first."""
         if hasattr(config, "workerinput"):
-            items.sort(key=lambda item: (not item.get_closest_marker("spark"), not slow(item)))
+            items[:] = longest_first(items, recorded())
 
     @pytest.hookimpl(tryfirst=True)  # before the controller is told that collection has ended
     def pytest_collection_finish(self, session: pytest.Session) -> None:

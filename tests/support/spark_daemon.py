@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pandas  # noqa: F401
 import pyarrow  # noqa: F401
 import pyspark.daemon
@@ -11,4 +13,5 @@ import spark_pufs.selectors.registry
 import spark_pufs.spark.engine  # noqa: F401
 
 if __name__ == "__main__":
+    gc.freeze()  # Spark collects garbage after every task, and what is imported here would be searched each time
     pyspark.daemon.manager()

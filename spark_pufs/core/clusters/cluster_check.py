@@ -20,6 +20,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spark_pufs import fragments
 from spark_pufs.core.clusters.objective import recall_precision
 from spark_pufs.errors import ConfigError, DataError, Fault
 
@@ -56,6 +57,12 @@ class ClusterCheck:
 
     def __str__(self) -> str:
         return f"cluster assumption: {self.verdict}. {self.reason}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        tones: dict[str, fragments.Tone] = {"holds": "good", "weak": "fair"}
+        tone = tones.get(self.verdict, "poor")
+        return fragments.card(f"Cluster assumption: {self.verdict}", tone, fragments.paragraph(self.reason))
 
 
 def cluster_check(

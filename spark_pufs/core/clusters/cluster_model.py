@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from spark_pufs.core.clusters.mixture import Frame, Mixture, assign
 from spark_pufs.core.counting.counts import CountTable
 from spark_pufs.core.counting.row_sample import label_codes
 from spark_pufs.core.information.level_numbers import LevelNumbers
-from spark_pufs.types import LABELLED_POSITIVE, Json, RawBatch
+from spark_pufs.types import LABELLED_POSITIVE, UNLABELLED, Json, RawBatch
 
 __all__ = ["ClusterModel", "VerdictKernel"]
 
@@ -25,6 +25,9 @@ class ClusterModel:
     Infinities become the finite extremes ``low`` and ``high`` (d,), missing values ``fill`` (d,). ``positive`` (K,)
     tells which clusters the best set holds. ``text``: the numbers of text columns' levels, by name.
     """
+
+    column: ClassVar[str] = "cluster"
+    whole: ClassVar[bool] = True
 
     names: tuple[str, ...]
     low: NDArray[np.float64]
@@ -51,6 +54,11 @@ class ClusterModel:
         clean = np.clip(X, self.low, self.high)
         clean = np.where(np.isnan(clean), self.fill, clean)
         return assign(self.mixture, clean) if self.mixture.covariance.ndim == 3 else _likeliest(self.mixture, clean)
+
+    def listed(self, rows: RawBatch, labels: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+        """Which rows (n,) are unlabelled and in positive clusters, and every row's cluster."""
+        cluster = self.clusters(self.numbers(rows))
+        return self.positive[cluster] & (labels == UNLABELLED), cluster.astype(np.int32)
 
     def as_dict(self) -> dict[str, Json]:
         """Plain lists, so that the model can be kept in selection.json and used on other tables."""

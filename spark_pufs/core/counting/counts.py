@@ -22,25 +22,36 @@ __all__ = [
     "SetKernel",
     "SetTable",
     "SubsetKernel",
+    "add_products",
+    "all_pairs",
     "level_sums",
     "one_hot",
     "pair_bytes",
+    "pair_sums",
+    "with_first_levels",
 ]
 
+SHIFT, PACKED = 12, 4096
+ROWS = PACKED - 1  # multiplied at a time
+LEAF = 200  # levels that are multiplied without packing
 CHUNK = 64  # features whose one-hot rows are in memory at once where not all are needed
 
 
-def one_hot(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.float32]:
-    """Indicators (L, n) of codes (D, n); float32 so that counting is a BLAS product, exact below 2^24 rows.
+def one_hot(codes: NDArray[np.uint8], layout: Layout, skip: int = 0) -> NDArray[np.float32]:
+    """Indicators (L, n) of codes (D, n), without the first ``skip`` levels of each feature; float32 so that counting is
+    a BLAS product, exact below 2^24 rows.
 
     >>> one_hot(np.array([[0, 1], [2, 0]], np.uint8), Layout((2, 3))).astype(int).tolist()
     [[1, 0], [0, 1], [0, 1], [0, 0], [1, 0]]
+    >>> one_hot(np.array([[0, 1], [2, 0]], np.uint8), Layout((2, 3)), skip=1).astype(int).tolist()
+    [[0, 1], [0, 0], [1, 0]]
     """
-    hot = np.zeros((layout.total, codes.shape[1]), np.float32)
-    first, levels = layout.offsets[:-1], np.array(layout.levels)
-    for level in range(max(layout.levels, default=0)):  # a call per level, not per feature: wide blocks have few rows
+    levels = np.maximum(np.array(layout.levels, np.int64) - skip, 0)
+    first = np.cumsum(levels) - levels
+    hot = np.empty((int(levels.sum()), codes.shape[1]), np.float32)
+    for level in range(max(levels, default=0)):  # a call per level, not per feature: wide blocks have few rows
         own = levels > level
-        hot[first[own] + level] = (codes if own.all() else codes[own]) == level
+        hot[first[own] + level] = (codes if own.all() else codes[own]) == level + skip
     return hot
 
 
@@ -51,12 +62,74 @@ def level_sums(groups: NDArray[np.float32], codes: NDArray[np.uint8], layout: La
     >>> level_sums(groups, codes, Layout((2, 3))).tolist()
     [[1, 1, 1, 0, 1], [0, 1, 1, 0, 0]]
     """
-    sums = np.empty((len(groups), layout.total), np.int64)
+    sums, total = np.empty((layout.total, len(groups)), np.int64), groups.sum(axis=1).astype(np.int64)
     for first in range(0, layout.features, CHUNK):
         part = Layout(layout.levels[first : first + CHUNK])
         start = int(layout.offsets[first])
-        sums[:, start : start + part.total] = groups @ one_hot(codes[first : first + CHUNK], part).T
-    return sums
+        product = one_hot(codes[first : first + CHUNK], part, skip=1) @ groups.T
+        sums[start : start + part.total] = with_first_levels(product.astype(np.int64), total, part)
+    return sums.T
+
+
+def pair_sums(codes: NDArray[np.uint8], layout: Layout) -> NDArray[np.int64]:
+    """Rows of codes (D, n) at every pair of levels: (L, L).
+
+    >>> pair_sums(np.array([[0, 1, 1], [2, 0, 2]], np.uint8), Layout((2, 3))).tolist()
+    [[1, 0, 0, 0, 1], [0, 2, 1, 0, 1], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 2]]
+    """
+    product = np.zeros(2 * [layout.total - layout.features], np.int64)
+    for first in range(0, codes.shape[1], ROWS):
+        add_products(product, one_hot(codes[:, first : first + ROWS], layout, skip=1))
+    return all_pairs(product, codes.shape[1], layout)
+
+
+def add_products(sums: NDArray[np.int64], hot: NDArray[np.float32]) -> None:
+    """Add the rows at every pair of levels of indicators (L, n) to sums (L, L), above the diagonal; n is below 4096.
+
+    A float32 holds 24 bits: two counts of 12 bits each come out of one product of one half of the levels plus 4096
+    times the other. So the upper half of the levels is paired with all, and the lower one is cut into halves again.
+
+    >>> sums = np.zeros((2, 2), np.int64)
+    >>> add_products(sums, np.array([[1, 0, 1], [0, 1, 1]], np.float32))
+    >>> sums.tolist()
+    [[2, 1], [1, 2]]
+    """
+    levels = len(hot)
+    if levels <= LEAF:
+        sums += (hot @ hot.T).astype(np.int64)  # numpy sees a matrix times its own transpose: half the work
+        return
+    half = -(-levels // 2)
+    packed = hot[levels - half :] * np.float32(PACKED)
+    packed += hot[:half]
+    both = (packed @ hot[half:].T).astype(np.int32)
+    sums[:half, half:] += both & (PACKED - 1)
+    # Of an odd number of levels the middle one is in both halves, and is counted with the lower one.
+    sums[half:, half:] += (both >> SHIFT)[2 * half - levels :]
+    add_products(sums[:half, :half], hot[:half])
+
+
+def all_pairs(product: NDArray[np.int64], rows: int, layout: Layout) -> NDArray[np.int64]:
+    """Sums (L, L) at every pair of levels, from those without the first level of each feature (L - D, L - D),
+    of which what is below the diagonal is not looked at."""
+    product = np.triu(product) + np.triu(product, 1).T
+    alone = np.diagonal(product)
+    every = with_first_levels(alone[:, None], np.array([rows]), layout)[:, 0]
+    return with_first_levels(with_first_levels(product, alone, layout).T, every, layout)
+
+
+def with_first_levels(sums: NDArray[np.int64], total: NDArray[np.int64], layout: Layout) -> NDArray[np.int64]:
+    """Sums (L, m) over rows at every level, from those at all but the first level of each feature (L - D, m).
+
+    Rows at the first level are what is left of ``total`` (m,). Of five levels to a feature, it takes a third off a
+    product of all pairs not to count them.
+    """
+    ends = np.cumsum(np.array(layout.levels) - 1)
+    added = np.vstack([np.zeros((1, sums.shape[1]), np.int64), np.cumsum(sums, axis=0)])
+    first = layout.offsets[:-1]
+    filled = np.empty((layout.total, sums.shape[1]), np.int64)
+    filled[np.delete(np.arange(layout.total), first)] = sums
+    filled[first] = total - np.diff(added[np.append(0, ends)], axis=0)
+    return filled
 
 
 def pair_bytes(layout: Layout, states: int = LABEL_STATES) -> int:
@@ -103,17 +176,14 @@ class PairKernel:
         return CountTable(np.zeros((self.states, self.layout.total, self.layout.total), np.int64))
 
     def add(self, state: CountTable, block: Block) -> CountTable:
-        hot = one_hot(block.codes, self.layout)
         counts = state.counts
-        # Numpy sees a matrix times its own transpose and does half the work. Labelled rows are few, so the
-        # unlabelled table is the table of all rows less theirs, taken in `finish`.
-        counts[UNLABELLED] += (hot @ hot.T).astype(np.int64)
-        for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):
-            rows = np.ascontiguousarray(hot[:, block.label == state_of_label])
-            if rows.shape[1]:
-                product = (rows @ rows.T).astype(np.int64)
-                counts[state_of_label] += product
-                counts[UNLABELLED] -= product
+        counts[UNLABELLED] += pair_sums(block.codes, self.layout)
+        for state_of_label in (LABELLED_POSITIVE, LABELLED_NEGATIVE):  # few rows, counted once more and moved over
+            rows = np.flatnonzero(block.label == state_of_label)
+            if len(rows):
+                sums = pair_sums(block.codes[:, rows], self.layout)
+                counts[state_of_label] += sums
+                counts[UNLABELLED] -= sums
         return state
 
 

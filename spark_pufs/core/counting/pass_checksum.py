@@ -9,33 +9,41 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.hashing import mix, text_hashes
+from spark_pufs.core.counting.hashing import column_sums, mix, text_hashes
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.types import RawBatch
 
-__all__ = ["Empty", "Nothing", "Seen", "Witnessed", "changed_table", "witness_of"]
+__all__ = ["Empty", "Nothing", "Seen", "Witnessed", "changed_table", "row_marks", "witness_of"]
 
 Rows = TypeVar("Rows")
 
 
 def witness_of(batch: RawBatch) -> NDArray[np.uint64]:
-    """Sum of a hash of every row, and the number of rows (2,): the same for any order and partitioning.
+    """Sum of a hash of every row, and the number of rows (2,): the same for any order and partitioning."""
+    return np.array([row_marks(batch).sum(dtype=np.uint64), batch.rows], np.uint64)
 
-    A row's hash is a product with odd factors: another value in one column always gives another hash, and the usual
-    mixing of every single value, which the fingerprint pays for, is saved.
+
+def row_marks(batch: RawBatch) -> NDArray[np.uint64]:
+    """A hash (n,) of every row, as its values lie in memory.
+
+    It is a product with odd factors: another value in one column always gives another hash, and the usual mixing of
+    every single value, which the fingerprint pays for, is saved.
     """
     width = batch.numeric.shape[1]
     salt = mix(np.arange(width + len(batch.text) + 1, dtype=np.uint64)) | np.uint64(1)
-    total = _one_piece(batch.numeric).view(np.uint64) @ salt[:width]
+    total = _number_sums(batch.numeric, salt[:width])
     for text, mark in zip([*batch.text, batch.label], salt[width:], strict=True):
         total = total + (text_hashes([*text.values, "\0null"]) * mark)[text.codes]
-    return np.array([mix(total).sum(dtype=np.uint64), batch.rows], np.uint64)
+    return mix(total)
 
 
-def _one_piece(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values (n, D) by rows or by columns, whichever they are in already."""
-    return values if values.flags.f_contiguous else np.ascontiguousarray(values)
+def _number_sums(values: NDArray[np.float64], factors: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The sum (n,) of the bits of values (n, D) times a factor (D,) each, by rows or by columns as they are."""
+    if values.flags.f_contiguous:
+        return column_sums(values.T.view(np.uint64), factors)
+    total: NDArray[np.uint64] = np.ascontiguousarray(values).view(np.uint64) @ factors
+    return total
 
 
 @dataclass(frozen=True)

@@ -17,53 +17,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.hashing import mix, one_form, text_hashes
+from spark_pufs.core.counting.column_profile import ColumnProfiles, Extremes, distinct_values
+from spark_pufs.core.counting.hashing import column_sums, mix, one_form, text_hashes
 from spark_pufs.types import RawBatch, Text
 
-__all__ = ["Content", "ContentKernel", "Extremes", "Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
+__all__ = ["Content", "ContentKernel", "Profile", "ProfileKernel", "ProfileState", "SmallestRows"]
 
-SKETCH = 256  # smallest hashes kept per numeric column: exact below 256 values, about 6 % beyond
 MOST_VALUES = 4096  # a text column with more distinct values is treated as an identifier
 SAMPLE_ROWS, LEAST_ROWS, SAMPLE_CELLS = 8192, 1024, 1 << 20  # rows of the sample: fewer of a wide table
-_NONE = np.uint64(2**64 - 1)
-_SLOT = np.uint64(4095)
-_SLICE = 1024
 NULL = "\0null"  # whose hash stands for a missing text
-
-
-@dataclass(frozen=True)
-class Extremes:
-    """The outermost finite value of each column (D,), in how many rows it stands, and the next value inwards."""
-
-    value: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    next: NDArray[np.float64]
-
-    @classmethod
-    def none(cls, columns: int) -> Extremes:
-        """Those of no rows, as smallest values."""
-        return cls(np.full(columns, np.inf), np.zeros(columns, np.int64), np.full(columns, np.inf))
-
-    def of(self, columns: list[int]) -> Extremes:
-        """Those of some columns."""
-        return Extremes(self.value[columns], self.rows[columns], self.next[columns])
-
-    def merge(self, other: Extremes) -> Extremes:
-        """The smallest values of both."""
-        value = np.minimum(self.value, other.value)
-        rows = sum(np.where(side.value == value, side.rows, 0) for side in (self, other))
-        others = [np.where(side.value == value, np.inf, side.value) for side in (self, other)]
-        return Extremes(value, np.asarray(rows), np.minimum.reduce([self.next, other.next, *others]))
-
-    def turned(self) -> Extremes:
-        """Smallest values of a column times -1 as its largest ones."""
-        return Extremes(-self.value, self.rows, -self.next)
 
 
 @dataclass(frozen=True)
 class SmallestRows:
     """Different rows (U, D), with hashes of their texts (U, T), the ``most`` with the smallest ``hash`` (U,), and how
-    often each occurs."""
+    often each occurs; in any order."""
 
     hash: NDArray[np.uint64]
     rows: NDArray[np.float64]
@@ -77,15 +45,42 @@ class SmallestRows:
         return cls(np.zeros(0, np.uint64), *rows, np.zeros(0, np.int64), most)
 
     def merge(self, other: SmallestRows) -> SmallestRows:
-        if not len(other.hash):
-            return self
-        both = np.concatenate([self.hash, other.hash])
-        hashes, first, place = np.unique(both, return_index=True, return_inverse=True)
+        both = [np.concatenate([getattr(self, name), getattr(other, name)]) for name in ("hash", "rows", "texts")]
+        hashes, first, place = np.unique(both[0], return_index=True, return_inverse=True)
         count = np.zeros(len(hashes), np.int64)
         np.add.at(count, place, np.concatenate([self.count, other.count]))
         most, kept = self.most, first[: self.most]
-        rows, texts = np.concatenate([self.rows, other.rows]), np.concatenate([self.texts, other.texts])
-        return SmallestRows(hashes[:most], rows[kept], texts[kept], count[:most], most)
+        return SmallestRows(hashes[:most], both[1][kept], both[2][kept], count[:most], most)
+
+    def take(self, hashes: NDArray[np.uint64], X: NDArray[np.float64], texts: NDArray[np.uint64]) -> SmallestRows:
+        """With rows of X (n, D) and of the texts' hashes (n, T), as far as there is room; uses its arrays again."""
+        full = len(self.hash) == self.most
+        rows = np.flatnonzero(hashes <= self.hash.max()) if full else np.arange(len(hashes))
+        smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
+        picked = rows[first[: self.most]]
+        new = SmallestRows(
+            smallest[: self.most], one_form(X[picked]), texts[picked], count[: self.most].astype(np.int64), self.most
+        )
+        return self._replaced(new) if full else self.merge(new)
+
+    def _replaced(self, new: SmallestRows) -> SmallestRows:
+        """As ``merge``, where all room is taken: rows that leave make room for rows that come, the others stay put."""
+        order = np.argsort(self.hash)
+        place = order[np.minimum(np.searchsorted(self.hash, new.hash, sorter=order), self.most - 1)]
+        known = self.hash[place] == new.hash
+        self.count[place[known]] += new.count[known]
+        fresh = np.flatnonzero(~known)
+        smallest = np.argsort(np.concatenate([self.hash[order], new.hash[fresh]]), kind="stable")[: self.most]
+        comes = fresh[smallest[smallest >= self.most] - self.most]
+        leaves = order[self.most - len(comes) :]
+        for name in ("hash", "rows", "texts", "count"):
+            getattr(self, name)[leaves] = getattr(new, name)[comes]
+        return self
+
+    def sorted(self) -> SmallestRows:
+        """By hash: the same for the same rows."""
+        order = np.argsort(self.hash)
+        return SmallestRows(self.hash[order], self.rows[order], self.texts[order], self.count[order], self.most)
 
     def weight(self, total: int) -> NDArray[np.float64]:
         """Rows (U,) of the table that each stands for; of ``total`` rows."""
@@ -98,18 +93,14 @@ TextCounts = Mapping[str, int]
 
 @dataclass(frozen=True)
 class ProfileState:
-    """Sums, extremes and sketches of some rows; ``highest`` of values times -1. Hashes are sums modulo 2^64."""
+    """Sums, extremes and sketches of some rows; NaN of ``columns`` with those that stand for null. Hashes are sums
+    modulo 2^64."""
 
     rows: int
     labels: TextCounts | None
     label_nulls: int
     nulls: NDArray[np.int64]
-    nans: NDArray[np.int64]
-    infinite: NDArray[np.int64]
-    fractions: NDArray[np.int64]
-    lowest: Extremes
-    highest: Extremes
-    sketch: NDArray[np.uint64]
+    columns: ColumnProfiles
     text_nulls: NDArray[np.int64]
     text_counts: tuple[TextCounts | None, ...]
     hash: NDArray[np.uint64]
@@ -119,13 +110,11 @@ class ProfileState:
 
     def of(self, columns: list[int], text: list[int]) -> ProfileState:
         """The state with some of the numeric and of the text columns alone; its ``hash`` is that of whole rows."""
-        own = {name: getattr(self, name)[columns] for name in ("nulls", "nans", "infinite", "fractions", "sketch")}
         sample = replace(self.sample, rows=self.sample.rows[:, columns], texts=self.sample.texts[:, text])
         return replace(
             self,
-            **own,
-            lowest=self.lowest.of(columns),
-            highest=self.highest.of(columns),
+            nulls=self.nulls[columns],
+            columns=self.columns.of(columns),
             checksums=self.checksums[:, columns],
             text_checksums=self.text_checksums[:, text],
             text_nulls=self.text_nulls[text],
@@ -135,18 +124,16 @@ class ProfileState:
 
     def merge(self, other: ProfileState) -> ProfileState:
         sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
-        parts = {name: getattr(self, name).merge(getattr(other, name)) for name in ("lowest", "highest", "sample")}
         return ProfileState(
             **sums,
-            **parts,
-            sketch=_merge_sketches(self.sketch, other.sketch),
+            columns=self.columns.merge(other.columns),
+            sample=self.sample.merge(other.sample),
             labels=_add_counts(self.labels, other.labels),
             text_counts=tuple(map(_add_counts, self.text_counts, other.text_counts)),
         )
 
 
-_SUMS = ("rows", "label_nulls", "nulls", "nans", "infinite", "fractions", "text_nulls", "hash", "checksums",
-         "text_checksums")  # fmt: skip
+_SUMS = ("rows", "label_nulls", "nulls", "text_nulls", "hash", "checksums", "text_checksums")
 
 
 @dataclass(frozen=True)
@@ -218,7 +205,7 @@ class ContentKernel:
         return Content(np.zeros(1, np.uint64), 0)
 
     def add(self, state: Content, batch: RawBatch) -> Content:
-        rows = _row_hashes(mix(one_form(batch.numeric).view(np.uint64)), _words(batch))
+        rows = _row_hashes(mix(one_form(batch.numeric).view(np.uint64)).T, _words(batch))
         return state.merge(Content(np.array([rows.sum(dtype=np.uint64)], np.uint64), batch.rows))
 
 
@@ -236,18 +223,12 @@ class ProfileKernel:
 
     def start(self) -> ProfileState:
         n = self.numeric
-        zeros = np.zeros(n, np.int64)
         return ProfileState(
             rows=0,
             labels={},
             label_nulls=0,
-            nulls=zeros,
-            nans=zeros,
-            infinite=zeros,
-            fractions=zeros,
-            lowest=Extremes.none(n),
-            highest=Extremes.none(n),
-            sketch=np.full((n, SKETCH), _NONE),
+            nulls=np.zeros(n, np.int64),
+            columns=ColumnProfiles.none(n),
             text_nulls=np.zeros(self.text, np.int64),
             text_counts=({},) * self.text,
             hash=np.zeros(1, np.uint64),
@@ -257,37 +238,24 @@ class ProfileKernel:
         )
 
     def add(self, state: ProfileState, batch: RawBatch) -> ProfileState:
-        return state.merge(self._of(batch, state)) if batch.rows else state
-
-    def _of(self, batch: RawBatch, state: ProfileState) -> ProfileState:
-        X = one_form(batch.numeric)
-        finite = np.isfinite(X)
-        if finite.all():  # the usual batch, in half the passes over memory
-            known, nan = None, None
-        else:
-            known, nan = finite, np.isnan(X)
-        fractions = np.floor(X) != X
-        hashes = mix(X.view(np.uint64))
+        if not batch.rows:
+            return state
+        hashes = state.columns.take(batch.numeric)
         words = _words(batch)
         rows = _row_hashes(hashes, words)
         texts = np.array([codes_of[codes] for codes_of, codes in words[:-1]], np.uint64).reshape(-1, batch.rows)
         return ProfileState(
-            rows=batch.rows,
-            labels=_text_counts(batch.label),
-            label_nulls=int(np.count_nonzero(batch.label.codes < 0)),
-            nulls=batch.nulls,
-            nans=(0 if nan is None else nan.sum(axis=0)) - batch.nulls,
-            infinite=np.zeros(X.shape[1], np.int64) if nan is None else (~finite & ~nan).sum(axis=0),
-            fractions=(fractions if known is None else known & fractions).sum(axis=0),
-            lowest=_extremes(X, 1.0, known),
-            highest=_extremes(X, -1.0, known),
-            sketch=_sketch(hashes, nan, state.sketch),
-            text_nulls=np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
-            text_counts=tuple(_text_counts(t) for t in batch.text),
-            hash=np.array([rows.sum(dtype=np.uint64)], np.uint64),
-            checksums=_checksums(rows, hashes),
-            text_checksums=_checksums(rows, texts.T),
-            sample=_sampled(rows, X, texts.T, state.sample) if self.sampled else self._no_rows(),
+            rows=state.rows + batch.rows,
+            labels=_add_counts(state.labels, _text_counts(batch.label)),
+            label_nulls=state.label_nulls + int(np.count_nonzero(batch.label.codes < 0)),
+            nulls=state.nulls + batch.nulls,
+            columns=state.columns,
+            text_nulls=state.text_nulls + np.array([np.count_nonzero(t.codes < 0) for t in batch.text], np.int64),
+            text_counts=tuple(map(_add_counts, state.text_counts, map(_text_counts, batch.text))),
+            hash=state.hash + rows.sum(dtype=np.uint64),
+            checksums=state.checksums + _checksums(rows, hashes),
+            text_checksums=state.text_checksums + _checksums(rows, texts),
+            sample=state.sample.take(rows, batch.numeric, texts.T) if self.sampled else state.sample,
         )
 
     def _no_rows(self) -> SmallestRows:
@@ -296,6 +264,7 @@ class ProfileKernel:
     def read(self, state: ProfileState) -> Profile:
         """The state as plain facts."""
         labels: dict[str | None, int] = dict((state.labels or {}).items())
+        columns, sample = state.columns, state.sample.sorted()
         if state.label_nulls:
             labels[None] = state.label_nulls
         return Profile(
@@ -303,20 +272,20 @@ class ProfileKernel:
             labels=labels,
             too_many_labels=state.labels is None,
             nulls=state.nulls,
-            nans=state.nans,
-            infinite=state.infinite,
-            lowest=state.lowest,
-            highest=state.highest.turned(),
-            whole=state.fractions == 0,
-            distinct=_distinct(state.sketch),
+            nans=columns.nans - state.nulls,
+            infinite=columns.infinite,
+            lowest=columns.lowest,
+            highest=columns.highest.turned(),
+            whole=columns.whole,
+            distinct=distinct_values(columns.sketch),
             text_nulls=state.text_nulls,
             text_counts=list(state.text_counts),
             fingerprint=str(Content(state.hash, state.rows)),
             checksums=state.checksums,
             text_checksums=state.text_checksums,
-            sample=state.sample.rows,
-            text_sample=state.sample.texts,
-            sample_weight=state.sample.weight(state.rows),
+            sample=sample.rows,
+            text_sample=sample.texts,
+            sample_weight=sample.weight(state.rows),
         )
 
 
@@ -325,82 +294,22 @@ def _words(batch: RawBatch) -> list[Words]:
 
 
 def _row_hashes(hashes: NDArray[np.uint64], words: list[Words]) -> NDArray[np.uint64]:
-    """A hash (n,) of each whole row; its sum is blind to row order and partitioning, not to any value."""
-    salt = mix(np.arange(hashes.shape[1] + len(words), dtype=np.uint64)) | np.uint64(1)
+    """A hash (n,) of each whole row of hashes (D, n); its sum is blind to row order and partitioning, not to any
+    value."""
+    salt = mix(np.arange(len(hashes) + len(words), dtype=np.uint64)) | np.uint64(1)
     # The hashes of the values are well spread: an odd factor per column is enough to tell the columns apart.
-    total = hashes @ salt[: hashes.shape[1]]
-    for (known, codes), mark in zip(words, salt[hashes.shape[1] :], strict=True):
-        total = total + mix(known ^ mark)[codes]
+    total = column_sums(hashes, salt[: len(hashes)])
+    for (known, codes), mark in zip(words, salt[len(hashes) :], strict=True):
+        total += mix(known ^ mark)[codes]
     return mix(total)
 
 
 def _checksums(rows: NDArray[np.uint64], hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Sums (2, D) over the rows of values' hashes (n, D), weighted by two hashes of the row: 128 bits per column.
+    """Sums (2, D) over the rows of values' hashes (D, n), weighted by two hashes of the row: 128 bits per column.
 
     The weight ties a value to its row: two columns with the same values in other rows have other sums.
     """
-    return np.stack([np.einsum("i,ij->j", weight, hashes) for weight in (rows, mix(rows))])
-
-
-def _extremes(X: NDArray[np.float64], sign: float, finite: NDArray[np.bool_] | None) -> Extremes:
-    """Of ``sign`` times X (n, D): the smallest value of each column, its rows, and the next; infinite where none is."""
-    found = Extremes.none(X.shape[1])
-    for first in range(0, len(X), _SLICE):  # four steps on what the cache holds, not each on everything
-        part = sign * X[first : first + _SLICE]
-        if finite is not None:
-            part[~finite[first : first + _SLICE]] = np.inf
-        value = part.min(axis=0)
-        at = part == value
-        rows = np.where(np.isfinite(value), at.sum(axis=0), 0)
-        part[at] = np.inf
-        found = found.merge(Extremes(value, rows, part.min(axis=0)))
-    return found
-
-
-def _sampled(
-    hashes: NDArray[np.uint64], X: NDArray[np.float64], texts: NDArray[np.uint64], kept: SmallestRows
-) -> SmallestRows:
-    """Rows of X (n, D) and of the texts' hashes (n, T) that the sample ``kept`` has room for."""
-    most = kept.most
-    rows = np.arange(len(hashes)) if len(kept.hash) < most else np.flatnonzero(hashes <= kept.hash[-1])
-    smallest, first, count = np.unique(hashes[rows], return_index=True, return_counts=True)
-    picked = rows[first[:most]]
-    return SmallestRows(
-        smallest[:most], np.ascontiguousarray(X[picked]), np.ascontiguousarray(texts[picked]), count[:most], most
-    )
-
-
-def _sketch(
-    hashes: NDArray[np.uint64], absent: NDArray[np.bool_] | None, kept: NDArray[np.uint64]
-) -> NDArray[np.uint64]:
-    """The smallest distinct hashes of each column (D, SKETCH) but those that ``kept`` has or has no room for."""
-    sketch = np.full((hashes.shape[1], SKETCH), _NONE)
-    by_column = np.ascontiguousarray(hashes.T)
-    slot_of_kept = kept & _SLOT
-    for column, own in enumerate(by_column):
-        # Most values have been seen before: one look into a small table is far cheaper than sorting them again.
-        seen = np.full(int(_SLOT) + 1, _NONE)
-        seen[slot_of_kept[column]] = kept[column]
-        new = (own < kept[column, -1]) & (seen[own & _SLOT] != own)
-        if absent is not None:
-            new &= ~absent[:, column]
-        smallest = np.unique(own[new])[:SKETCH]
-        sketch[column, : len(smallest)] = smallest
-    return sketch
-
-
-def _merge_sketches(left: NDArray[np.uint64], right: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    both = np.sort(np.hstack([left, right]), axis=1)
-    both[:, 1:][both[:, 1:] == both[:, :-1]] = _NONE
-    merged: NDArray[np.uint64] = np.sort(both, axis=1)[:, :SKETCH]
-    return merged
-
-
-def _distinct(sketch: NDArray[np.uint64]) -> NDArray[np.float64]:
-    """Exact while the sketch is not full, else (k-1) / (k-th smallest hash as a share of all hashes)."""
-    kept = (sketch != _NONE).sum(axis=1)
-    share = sketch[:, -1].astype(np.float64) / 2.0**64
-    return np.where(kept < SKETCH, kept, (SKETCH - 1) / share)
+    return np.stack([np.einsum("i,ji->j", weight, hashes) for weight in (rows, mix(rows))])
 
 
 def _text_counts(text: Text) -> TextCounts | None:

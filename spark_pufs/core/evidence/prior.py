@@ -13,13 +13,13 @@ of positives; where negatives reach them too, every estimator is too large.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ESTIMATORS", "PriorEstimate", "Scores", "estimate_prior"]
+__all__ = ["ESTIMATORS", "PriorEstimate", "Scores", "agree", "best_cut", "estimate_prior"]
 
 Floats = NDArray[np.float64]
 
@@ -54,8 +54,9 @@ class Scores:
         return found[0], found[1]
 
     def histogram(self) -> tuple[Floats, Floats]:
-        """Labelled and unlabelled rows in bins of about equally many labelled ones, the highest scores first."""
-        edges = np.unique(np.quantile(self.labelled, np.linspace(0, 1, BINS + 1)[1:-1]))
+        """Labelled and unlabelled rows in bins of about equally many labelled ones, the highest scores first; the last
+        bin is below all labelled rows."""
+        edges = np.unique(np.quantile(self.labelled, np.linspace(0, 1, BINS + 1)[:-1]))
         places = [np.searchsorted(edges, own, side="right") for own in (self.labelled, self.unlabelled)]
         first, second = (np.bincount(own, minlength=len(edges) + 1)[::-1].astype(float) for own in places)
         return first, second
@@ -129,7 +130,7 @@ def _apart(estimates: Mapping[str, float]) -> tuple[str, ...]:
     """A warning where those that ought to agree do not; TIcE is a bound, and is left out."""
     own = [value for name, value in estimates.items() if name != "tice"]
     low, high = min(own), max(own)
-    if high - low <= APART and high <= APART_RATIO * low:
+    if agree(own):
         return ()
     found = f"Estimates of the share of positives disagree, {low:.3f} to {high:.3f}"
     return (f"{found}: the classes overlap, or there are few labels. Take the upper end as a bound, or give prior.",)
@@ -159,10 +160,24 @@ def _tice(scores: Scores, scale: float) -> float:
 
 def _best_bin(scores: Scores, scale: float) -> float:
     high, low = scores.tails()
+    best = _best(scores, high, low)
+    return _bounded(float(low[best] / high[best]))
+
+
+def best_cut(scores: Scores) -> float:
+    """The score above which labelled rows are densest, as the best bin has it."""
+    return float(np.unique(scores.labelled)[::-1][_best(scores, *scores.tails())])
+
+
+def _best(scores: Scores, high: Floats, low: Floats) -> int:
     reach = math.log(4 / CONFIDENCE) / 2
     error = sum(math.sqrt(reach / len(own)) for own in (scores.labelled, scores.unlabelled))
-    best = int(np.argmin((low + (1 + SLACK) * error) / high))
-    return _bounded(float(low[best] / high[best]))
+    return int(np.argmin((low + (1 + SLACK) * error) / high))
+
+
+def agree(shares: Sequence[float]) -> bool:
+    """Whether estimates of a share are one within what few labels leave open."""
+    return max(shares) - min(shares) <= APART and max(shares) <= APART_RATIO * min(shares)
 
 
 def _dedpul(scores: Scores, scale: float) -> float:

@@ -17,6 +17,7 @@ from typing import Final, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spark_pufs import fragments
 from spark_pufs.core.evidence.label_rate import Belief, Beta, Rho, belief, delong
 from spark_pufs.core.evidence.stability import wilson
 from spark_pufs.errors import ConfigError, DataError, Fault
@@ -83,6 +84,11 @@ class PUScores:
         head = f"{n.both} of {n.labelled} labelled rows among {n.predicted} predicted of {n.rows}"
         lines = [f"{self.verdict}: {head}; rho {self.rho}", *(f"{name:<10}{value}" for name, value in names.items())]
         return "\n".join([*lines, *(f"warning: {text}" for text in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        told, *others = str(self).splitlines()
+        return fragments.card(told, "plain", fragments.preformatted("\n".join(others)))
 
 
 @dataclass(frozen=True)

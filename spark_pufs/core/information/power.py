@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
+from spark_pufs import fragments
 from spark_pufs.core.information.surrogate import (
     Labels,
     Prior,
@@ -111,6 +112,11 @@ class PowerReport:
             labelled = "not reachable" if need.labelled is None else f"{need.labelled:,}"
             lines.append(f"{found.effect:>8.3g} {span:>15} {need.rows:>15,} {labelled:>15}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        head, *table = str(self).splitlines()
+        return fragments.card(head, "plain", fragments.preformatted("\n".join(table)))
 
 
 MOST = 1_000_000  # levels, and conditions

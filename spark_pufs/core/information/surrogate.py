@@ -7,6 +7,7 @@ in power is a factor kappa (Theorems 2, 4, 7); the switching threshold tells whi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -56,6 +57,16 @@ class Labels:
             raise ConfigError(faults)
         if self.positive == self.negative == 0:
             raise DataError(Fault("labels", "no labelled row", "Label some rows of the class you look for."))
+
+    @classmethod
+    def of_states(cls, rows: Sequence[int]) -> Labels:
+        """From rows (3,) in the order of the label axis of counts."""
+        return cls(int(rows[LABELLED_POSITIVE]), int(rows[LABELLED_NEGATIVE]), int(rows[UNLABELLED]))
+
+    @property
+    def by_state(self) -> tuple[int, int, int]:
+        """Rows in the order of the label axis of counts."""
+        return self.unlabelled, self.positive, self.negative
 
     @property
     def rows(self) -> int:

@@ -31,7 +31,7 @@ class ContrastSettings:
     a feature up to 1 + ``focus`` times as often the more open it is, and a size the more often the more it tells for
     what it costs, but at least ``least`` of the masks. A feature is settled when theta is within ``settled`` of 0 or 1;
     the search stops when fewer than ``open`` of the features are not, ``patience`` generations in a row, or after
-    ``max_generations``.
+    ``max_generations``. It is ``hopeless`` where, from generation ``look`` on, settling them would take over ``many``.
     """
 
     generation_size: int = 288
@@ -43,6 +43,8 @@ class ContrastSettings:
     settled: float = 0.1
     open: float = 0.1
     patience: int = 2
+    look: int = 12
+    many: float = 180.0
 
 
 class ContrastSearch:
@@ -141,7 +143,7 @@ class ContrastSearch:
         return {"name": self.name, "generation": self.generation, "values": np.array(self.values)}
 
     def restore(self, state: Mapping[str, object]) -> Self:
-        """Go on from a ``state_dict`` of a search with the same arguments: the scores are told again.
+        """Go on from a ``state_dict`` of a search with the same arguments: the scores are replayed.
 
         A state that such a search cannot have come to is a ValueError.
         """
@@ -213,6 +215,33 @@ class ContrastSearch:
             self.stopped = f"settled: {self.unsettled} of {len(self.theta)} features are still open"
         elif self.generation >= settings.max_generations:
             self.stopped = f"out of generations: {self.unsettled} of {len(self.theta)} features are still open"
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether effects are so small beside their noise that the search is not expected to settle.
+
+        Effects that are all of one size settle sooner than those of a normal spread, which it expects: this alone is no
+        reason to stop.
+        """
+        return self.generation >= self.settings.look and self._needed() > self.settings.many
+
+    def give_up(self, why: str) -> None:
+        """End the search."""
+        self.stopped = f"{why}: {self.unsettled} of {len(self.theta)} features are still open"
+
+    def _needed(self) -> float:
+        """Generations that it would take to settle all but ``open`` of the features, at the most hopeful.
+
+        Squared effects over their errors grow with the generations, beyond the 1 that noise gives. Of effects with a
+        normal spread of ``r`` errors about 1 / r stay open.
+        """
+        known = self.free & np.isfinite(self.evidence.error) & (self.evidence.error > 0)
+        if not known.any():
+            return np.inf
+        estimate, weight = self.evidence.estimate[known], 1 / self.evidence.error[known] ** 2
+        squared = float((weight * (estimate - np.average(estimate, weights=weight)) ** 2).mean())
+        hopeful = squared * (1 + 2 * np.sqrt(2 / len(estimate))) - 1
+        return float(self.generation / (self.settings.open**2 * max(hopeful, 1e-9)))
 
     def _distance(self) -> Floats:
         """Distance (D,) to the boundary between selected and left out, in standard errors."""

@@ -39,7 +39,7 @@ __all__ = ["CANDIDATES", "METHODS"]
 # In the order of preference among equals.
 CANDIDATES = ("distil", "soft-jmi", "semi-mim")
 CHEAPEST = "semi-mim"  # runs on labels dealt out anew, in which no method can find more than chance
-FAR = 4.0  # times what chance gathers, by clusters on columns drawn blindly; one to two where there are none
+FAR = 2.5  # times what chance gathers, by clusters on columns drawn blindly; one to two where there are none
 _BLIND: dict[str, Json] = {"generations": 1, "sample_mb": 1}  # the first generation alone, which no label has led
 # A full answer in seconds: the comparison has judged it, and more rows or more masks made the search no better.
 _IN_SHORT: dict[str, Json] = {"judge": False, "sample_mb": 2, "generations": 12}

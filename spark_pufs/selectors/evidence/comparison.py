@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from spark_pufs import fragments
 from spark_pufs.core.evidence.classifier import CLASSIFIERS, classifier_named
 from spark_pufs.core.evidence.folds import corrected_error
 from spark_pufs.core.evidence.label_rate import PER_FOLD, estimate_rho
@@ -142,6 +143,13 @@ class Comparison:
     def __str__(self) -> str:
         head = f"{'method':24}{'PU-AUC':>16}{'PU-F1':>16}{'features':>10}{'cost':>8}{'seconds':>9}{'stability':>11}"
         return "\n".join([head, *map(_line, self.standings), "", self.protocol])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: held-out PU-AUC with bars from 0.5, which is chance."""
+        rows = fragments.bars(["method", "held-out PU-AUC", "", ""], map(_bar, self.standings))
+        best = self.standings[0].method if self.standings else "none"
+        title = f"{best} has the best held-out PU-AUC of {len(self.standings)}"
+        return fragments.card(title, "plain", rows, fragments.paragraph(self.protocol))
 
 
 def evaluation_sample(task: Task, protocol: EvaluationProtocol) -> TrialSample:
@@ -283,6 +291,14 @@ def _protocol_text(
         "labelled against unlabelled rows that were held out. Errors are standard errors (AUC: Nadeau and Bengio). "
         f"PU-F1 takes {rho:.3f} of the positives as labelled: it ranks methods, its level is as sure as that share."
     )
+
+
+def _bar(one: Standing) -> fragments.Bar:
+    if math.isnan(one.auc):
+        return fragments.Bar(one.method, 0.0, "", chosen=False, note=one.note)
+    sizes = f"{one.features:.1f} features, {one.seconds:.2f} s"
+    steady = "" if one.stability is None else f", stability {one.stability:.2f}"
+    return fragments.Bar(one.method, 2 * one.auc - 1, f"{one.auc:.3f} ± {one.auc_error:.3f}", note=sizes + steady)
 
 
 def _line(one: Standing) -> str:

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from spark_pufs.core.counting.row_sample import spread
 from spark_pufs.core.evidence.classifier import held_out_scores
 from spark_pufs.core.evidence.folds import half_of_each, pu_folds
 from spark_pufs.core.evidence.label_rate import delong
@@ -29,7 +28,7 @@ from spark_pufs.findings import Findings
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Limits, Task
 from spark_pufs.selectors.by_score import first_within
-from spark_pufs.selectors.sampling import raw_sample, taken
+from spark_pufs.selectors.sampling import picked_rows, raw_sample, taken
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.pu_table import inspect
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Json, LabelRule
@@ -152,7 +151,7 @@ class TrialSample:
 def trial_sample(task: Task, most: int, folds: int = 2, repeats: int = 1) -> TrialSample:
     """At most ``most`` rows with their folds."""
     sample = raw_sample(task, most)
-    rows = spread(sample, most)
+    rows = picked_rows(task, sample, most)
     label, group = sample.label[rows], rows
     rng = np.random.default_rng([task.request.seed, 4])
     names, levels = _columns(task)
@@ -182,7 +181,8 @@ def _levels(bins: Bins) -> tuple[str | None, ...]:
 def _of_columns(request: Request, names: Sequence[str]) -> Request:
     """The request of trials: all of these columns are features, and the label is one of our own."""
     rule = LabelRule(free_name("label", names), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
-    own: dict[str, Any] = {"propose_k": False, "stability": 0, "fdr": None, "expected_false": None}
+    own: dict[str, Any] = {"propose_k": False, "stability": 0, "check_labels": False}
+    own |= {"fdr": None, "expected_false": None}
     return replace(request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), **own)
 
 

@@ -210,8 +210,8 @@ METHODS = (
         "a small set without redundancy, the prior known; decides the number of features itself unless k is given",
         partial(_run, believe=_point),
         PucfsOptions,
-        from_counts=True,
         own_size=True,
+        counts="pairs",
         needs_prior=True,
     ),
     Method(
@@ -222,7 +222,7 @@ METHODS = (
         "as pucfs, the prior known roughly or not at all",
         partial(_run, believe=_average),
         ApucfsOptions,
-        from_counts=True,
         own_size=True,
+        counts="pairs",
     ),
 )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from spark_pufs.core.information.chance import MEASURES, Measure
 from spark_pufs.core.information.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
 from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.information.given import counts_given
 from spark_pufs.selectors.information.greedy import Criterion, forward
 from spark_pufs.selectors.information.surrogates import (
     SurrogateOptions,
@@ -71,6 +72,28 @@ class MIM:
 
     def score(self) -> tuple[Floats, Floats]:
         return self._relevance, self._error
+
+
+class GivenMIM(MIM):
+    """I(X_k;Y) given the columns E by which rows were labelled, from counts (3, levels of E, L).
+
+    Rows are weighed so that every level of E has the same share of labelled ones, as if E had not been looked at: one
+    table for each feature, where information within each level of E would have few labels for many cells.
+    """
+
+    def __init__(self, layout: Layout, surrogate: SurrogateName, measure: Measure, counts: NDArray[np.int64]) -> None:
+        super().__init__(layout, surrogate, measure)
+        self._counts = counts
+
+    def start(self, labels: NDArray[np.int64]) -> None:
+        counts = apply_surrogate(self._counts, self._surrogate).astype(np.float64)
+        strata = counts[:, :, self._layout.span(0)].sum(axis=2)
+        total = strata.sum()
+        rate = strata[1] / np.maximum(strata.sum(axis=0), 1.0)
+        expected = (rate[:, None] * counts.sum(axis=0)).sum(axis=0) * total / max(strata[1].sum(), 1.0)
+        labelled = counts[1].sum(axis=0)
+        table = np.stack([np.maximum(expected - labelled, 0.0), labelled])
+        self._relevance, self._error = self._measure.alone(table, self._layout)
 
 
 class MRMR(MIM):
@@ -169,7 +192,10 @@ class CMIM(MIM):
 def _rank(criterion: type[MIM], choose: Callable[[Task], SurrogateChoice]) -> Callable[[Task], Outcome]:
     def run(task: Task) -> Outcome:
         choice, measure = choose(task), MEASURES[task.options_as(CountingOptions).correction]
+        counts = counts_given(task) if task.request.labelled_by else None
         judge: Criterion = criterion(task.table.layout, choice.name, measure)
+        if counts is not None:
+            judge = GivenMIM(task.table.layout, choice.name, measure, counts)
         chosen, scores, errors = forward(judge, task.counter, task.limits)
         told = record(choice, task.table.plan.labels)
         return Outcome(
@@ -201,7 +227,8 @@ METHODS = (
         "a first look, or thousands of features",
         _rank(MIM, semi_choice),
         RankingOptions,
-        from_counts=True,
+        counts="features",
+        given_columns=True,
     ),
     Method(
         "semi-jmi",
@@ -211,8 +238,8 @@ METHODS = (
         "counts over all rows in one pass, with a few hundred labelled rows",
         _rank(JMI, semi_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mim",
@@ -222,7 +249,8 @@ METHODS = (
         "a baseline",
         _rank(MIM, plain_choice),
         RankingOptions,
-        from_counts=True,
+        counts="features",
+        given_columns=True,
     ),
     Method(
         "mrmr",
@@ -232,8 +260,8 @@ METHODS = (
         "a baseline; tends to choose independent noise when labels are few",
         _mrmr,
         MrmrOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "jmi",
@@ -243,8 +271,8 @@ METHODS = (
         "a baseline; equals semi-jmi where only positives are labelled",
         _rank(JMI, plain_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "cmim",
@@ -254,8 +282,8 @@ METHODS = (
         "strongly redundant features",
         _rank(CMIM, plain_choice),
         RankingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
     ),
     Method(
         "mint",
@@ -265,8 +293,8 @@ METHODS = (
         "semi-supervised data with labelled negatives",
         _rank(MINT, _labelled_only),
         CountingOptions,
-        from_counts=True,
         stepwise=True,
+        counts="pairs",
         needs_negatives=True,
     ),
 )

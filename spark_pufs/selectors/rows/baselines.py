@@ -44,9 +44,9 @@ __all__ = ["METHODS"]
 
 @dataclass(frozen=True)
 class BaselineKernel:
-    """``score(X, label, rng, **options)``, and what it is told besides the method's options.
+    """``score(X, label, rng, **options)``, and what it is given besides the method's options.
 
-    ``forward``: it chooses feature by feature and is told which are free; ``counted``: how many are wanted.
+    ``forward``: it chooses feature by feature and is given which are free; ``counted``: how many are wanted.
     """
 
     score: Callable[..., Scored]
@@ -102,6 +102,7 @@ def _of_columns(limits: Limits, columns: NDArray[np.intp]) -> Limits:
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:
     options = asdict(task.options_as(BaselineOptions))
+    del options["judge"]  # which is done outside the method
     rows = draw_rows(task, options.pop("rows"))
     limits = task.limits
     asked = Asked(limits, task.request.seed)
@@ -128,6 +129,7 @@ METHODS = (
         "no label can be trusted; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(mrmr_ufs, counted=True)),
         MrmrUfsOptions,
+        from_sample=True,
     ),
     Method(
         "sselect",
@@ -137,6 +139,7 @@ METHODS = (
         "a quick semi-supervised ranking; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(sselect)),
         SselectOptions,
+        from_sample=True,
     ),
     Method(
         "jsfs",
@@ -146,6 +149,7 @@ METHODS = (
         "few features matter and their effects add up; a baseline of the FSCPU paper",
         partial(_run, BaselineKernel(jsfs)),
         JsfsOptions,
+        from_sample=True,
     ),
     Method(
         "es-mcrfs",
@@ -155,6 +159,7 @@ METHODS = (
         "to compare with the FSCPU paper; for use, set reward: auc and answer: policy",
         partial(_run, BaselineKernel(es_mcrfs, counted=True)),
         EsMcrfsOptions,
+        from_sample=True,
     ),
     Method(
         "rfs",
@@ -164,6 +169,7 @@ METHODS = (
         "a linear baseline that tolerates mislabelled rows; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(rfs)),
         RfsOptions,
+        from_sample=True,
     ),
     Method(
         "jelsr",
@@ -173,6 +179,7 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(jelsr)),
         JelsrOptions,
+        from_sample=True,
     ),
     Method(
         "ndfs",
@@ -182,6 +189,7 @@ METHODS = (
         "no label can be trusted; from the PUFS paper's comparison",
         partial(_run, BaselineKernel(ndfs)),
         NdfsOptions,
+        from_sample=True,
     ),
     Method(
         "rrpc",
@@ -191,6 +199,7 @@ METHODS = (
         "a quick linear mRMR; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(rrpc, forward=True)),
         RrpcOptions,
+        from_sample=True,
     ),
     Method(
         "cls",
@@ -200,6 +209,7 @@ METHODS = (
         "a quick semi-supervised ranking; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(cls)),
         ClsOptions,
+        from_sample=True,
     ),
     Method(
         "semifs",
@@ -209,6 +219,7 @@ METHODS = (
         "a strong semi-supervised ranking that needs no negatives; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(semifs)),
         SemifsOptions,
+        from_sample=True,
     ),
     Method(
         "fw-semifs",
@@ -218,5 +229,6 @@ METHODS = (
         "features that work together and few are wanted; from Sechidis & Brown's comparison",
         partial(_run, BaselineKernel(fw_semifs, forward=True)),
         FwSemifsOptions,
+        from_sample=True,
     ),
 )

@@ -107,6 +107,7 @@ METHODS = (
         "a baseline from a library",
         _lasso,
         LassoOptions,
+        from_sample=True,
     ),
     Method(
         "dt-rfe",
@@ -116,6 +117,7 @@ METHODS = (
         "a baseline from a library; features that matter together",
         _forest,
         ForestOptions,
+        from_sample=True,
         trial_options={"trees": 50, "step": 5},
     ),
 )

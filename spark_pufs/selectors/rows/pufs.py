@@ -183,5 +183,6 @@ METHODS = (
         "classes that lie apart in all features together; not beside many irrelevant ones",
         _run,
         PufsOptions,
+        from_sample=True,
     ),
 )

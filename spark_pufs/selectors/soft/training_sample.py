@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.scored import canonical_order
-from spark_pufs.core.counting.row_sample import spread
 from spark_pufs.core.soft.distillation import Teaching, assumed_prior, hidden_share, left_out, teaching_of
 from spark_pufs.core.soft.encoding import Codes, Encoding, Floats, fine_bins, fine_codes
 from spark_pufs.core.soft.folds import HashedFolds
 from spark_pufs.core.soft.grading import TaughtTeacher
 from spark_pufs.core.soft.teacher import MEMBERS, FoldModels
 from spark_pufs.selectors.base import Task
-from spark_pufs.selectors.sampling import feature_columns, raw_sample, rows_in, taken
+from spark_pufs.selectors.sampling import feature_columns, picked_rows, raw_sample, rows_in, taken
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, Bins, Layout
 
 __all__ = [
@@ -108,7 +107,7 @@ def draw_training_sample(task: Task, rows: int) -> TrainingSample:
     """At most ``rows`` rows of the table, all labelled ones among them while they fill at most half."""
     most = min(rows, rows_in(SAMPLE_MB, task))
     sample = raw_sample(task, most)
-    picked = spread(sample, most)
+    picked = picked_rows(task, sample, most)
     X, label = sample.X[picked], sample.label[picked]
     names = task.table.names
     numeric, text = feature_columns(task)

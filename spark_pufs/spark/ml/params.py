@@ -44,6 +44,8 @@ class ParamValues(TypedDict, total=False):
     copies: str
     pairMemoryMb: int
     stability: int
+    checkLabels: bool
+    labelledBy: list[str]
     fdr: float
     expectedFalse: float
     options: dict[str, Any]
@@ -137,6 +139,12 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     stability: Param[int] = Param(
         Params._dummy(), "stability", "halves of the rows to repeat the selection on, 0 for none.", TypeConverters.toInt
+    )
+    checkLabels: Param[bool] = Param(  # noqa: N815
+        Params._dummy(), "checkLabels", "tell whether labels depend on columns.", TypeConverters.toBoolean
+    )
+    labelledBy: Param[list[str]] = Param(  # noqa: N815
+        Params._dummy(), "labelledBy", "columns by which rows were labelled, names or globs.", _names
     )
     fdr: Param[float] = Param(
         Params._dummy(), "fdr", "share of false features at most, on average, instead of k.", TypeConverters.toFloat

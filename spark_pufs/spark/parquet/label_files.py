@@ -42,7 +42,7 @@ class LabelSource:
 
 
 def check_label_files(frame: DataFrame, position: int, label: str, from_path: bool = False) -> None:
-    """Refuse Parquet files some of which hold the label and some of which do not.
+    """Refuse Parquet files that do not hold the label, which the table has: from other files, or by a given schema.
 
     ``frame``: a table with other names given to its columns; ``position``: of the label among them. ``from_path``: the
     table is what was read from a path.
@@ -64,7 +64,7 @@ def check_label_files(frame: DataFrame, position: int, label: str, from_path: bo
 def check_files(files: Sequence[tuple[str, bool]], label: str) -> None:
     """Addresses of files, and whether they hold the label."""
     lacking = [file for file, holds in files if not holds]
-    if lacking and len(lacking) < len(files):
+    if lacking:
         name = PurePosixPath(unquote(urlsplit(lacking[0]).path)).name
         found = f"is not in {len(lacking):,} of {len(files):,} files, '{name}' for one"
         fix = "Their rows would count as unlabelled: write them again with the column, or leave them out."

@@ -16,7 +16,7 @@ from spark_pufs.api import select
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.studies.real_tables.hardening import HARDENINGS, PLAIN, Given, given_to_selectors
-from spark_pufs.studies.real_tables.peers import PEERS, YARDSTICKS, not_installed, peer_choice
+from spark_pufs.studies.real_tables.peers import PEERS, TRUTH, YARDSTICKS, not_installed, peer_choice
 from spark_pufs.studies.real_tables.protocol import CLASSIFIERS, coded, split_of, true_aucs
 from spark_pufs.studies.real_tables.summary import AUC, pages
 from spark_pufs.studies.real_tables.tables import OTHER_SETS, catalogue, groups, load_table
@@ -81,12 +81,13 @@ def _aucs(folder: str, data: str, table: str, split: int, hardening: str, names:
 
 
 def _choice(given: Given, method: str, k: int, seed: int) -> tuple[list[str], tuple[str, ...]]:
-    if method in (*PEERS, *YARDSTICKS):
+    if method in (*PEERS, *YARDSTICKS) and method != TRUTH:
         train = given.split.train
         return peer_choice(method, coded(given.X).iloc[train], given.labelled, k, seed), ()
-    text = signature(select).parameters["method"].default if method == DEFAULT else method
+    text = signature(select).parameters["method"].default if method in (DEFAULT, TRUTH) else method
     truth = given.positive[given.split.train]
-    found = select_rows(given.train, given.labelled, truth, text, k, seed, as_published=False)
+    labelled = truth if method == TRUTH else given.labelled
+    found = select_rows(given.train, labelled, truth, text, k, seed, as_published=False)
     return found.names, found.warnings
 
 

@@ -1,4 +1,5 @@
-"""What users have already: one line of scikit-learn, two packages, and the yardsticks all columns and random ones.
+"""What users have already: one line of scikit-learn, two packages, and the yardsticks: all columns, random ones, and
+what the default chooses where every label is known.
 
 Peers see ``protocol.coded`` columns with missing values as -999, and the label as the class.
 """
@@ -12,12 +13,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["INSTALLED_AS", "ONE_LINERS", "PEERS", "YARDSTICKS", "not_installed", "peer_choice"]
+__all__ = ["INSTALLED_AS", "ONE_LINERS", "PEERS", "TRUTH", "YARDSTICKS", "not_installed", "peer_choice"]
 
 Labels = NDArray[np.int64]
 MISSING = -999.0
 ONE_LINERS = ("mutual_info", "forest", "l1", "rfe")
-YARDSTICKS = ("all", "random")
+TRUTH = "truth"  # the default on the truth of the training rows: what no choice from a few labels should beat by much
+YARDSTICKS = ("all", "random", TRUTH)
 INSTALLED_AS = {"boruta": "boruta", "mrmr_selection": "mrmr"}  # by the module they are imported as
 
 
@@ -27,7 +29,7 @@ def not_installed(names: list[str]) -> list[str]:
 
 
 def peer_choice(name: str, numbers: pd.DataFrame, labelled: NDArray[np.bool_], k: int, seed: int) -> list[str]:
-    """The columns of ``numbers`` (n, D) that a peer or a yardstick selects."""
+    """The columns of ``numbers`` (n, D) that a peer, or a yardstick other than the truth, selects."""
     if name == "all":
         return [str(column) for column in numbers]
     if name == "random":

@@ -148,8 +148,8 @@ def _legend(scores: Scores) -> str:
         f"Rows by mean AUC. {compared}differences are means over tables ± their standard errors. *far below all*: "
         f"pairs in which the AUC is more than {FAR_BELOW} below that of all columns. *choices*, *reported*: means over "
         "the tables that may guide choices in the code (every second name, beginning with the first) and over the "
-        "others; *seen before*: sets of other studies. *all* and *random* are yardsticks without a rank. CPU seconds "
-        "are the selection's alone, means over pairs."
+        "others; *seen before*: sets of other studies. *all*, *random* and *truth* are yardsticks without a rank. CPU "
+        "seconds are the selection's alone, means over pairs."
     )
 
 

@@ -178,3 +178,19 @@ def test_several_features_at_once_are_each_as_alone(seed: int) -> None:
     for position, feature in enumerate(kernel.features):
         alone = brute_pairs(block, layout)[:, layout.span(feature)]
         np.testing.assert_array_equal(together[:, kernel.part.span(position)], alone)
+
+
+@pytest.mark.parametrize("levels", [(2, 2), (2, 3, 1), (5, 4, 3, 2), (3,) * 9])
+def test_two_counts_in_one_product_are_told_apart(levels: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAF", 1)
+    layout, block = Layout(levels), random_block(np.random.default_rng(5), levels, 60)
+    assert module.pair_sums(block.codes, layout).tolist() == brute_pairs(block, layout).sum(axis=0).tolist()
+
+
+def test_counts_as_large_as_a_product_can_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every one of 4,095 rows is at the last level of all features: both counts of a product are at their largest."""
+    monkeypatch.setattr(module, "LEAF", 1)
+    rows = 2 * module.ROWS + 1
+    found = module.pair_sums(np.ones((4, rows), np.uint8), Layout((2,) * 4))
+    assert found[1::2, 1::2].tolist() == [[rows] * 4] * 4
+    assert found.sum() == 16 * rows

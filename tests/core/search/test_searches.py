@@ -74,8 +74,27 @@ def test_no_signal_stops_and_says_that_features_are_open() -> None:
     assert "out of generations" in search.stopped
 
 
-def test_a_constant_objective_does_no_harm() -> None:
-    search = ContrastSearch(Budget.of(np.ones(8), 3), seed=0, settings=ContrastSettings(max_generations=7))
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize(("size", "hopeless"), [(0.0, True), (2.0, False)])
+def test_noise_is_hopeless_and_effects_are_not(seed: int, size: float, hopeless: bool) -> None:
+    search = ContrastSearch(Budget.of(np.ones(30), 10), seed=seed, settings=ContrastSettings(max_generations=12))
+    told = noisy(size * np.random.default_rng(seed).normal(size=30), 1.0)
+    while search.generation < 12 and not search.stopped:
+        assert not search.hopeless
+        search.tell(told(search.ask(), search.evaluation_seed))
+    assert search.hopeless is hopeless
+
+
+def test_a_search_that_is_given_up_says_why() -> None:
+    search = ContrastSearch(Budget.of(np.ones(6), 2), seed=0)
+    search.give_up("no effects")
+    assert search.stopped == "no effects: 6 of 6 features are still open"
+
+
+@pytest.mark.parametrize("generations", [7, 30])
+def test_a_constant_objective_does_no_harm(generations: int) -> None:
+    settings = ContrastSettings(max_generations=generations)
+    search = ContrastSearch(Budget.of(np.ones(8), 3), seed=0, settings=settings)
     run(search, lambda masks, seed: np.full(len(masks), 0.25))
     assert np.isfinite(search.theta).all()
     assert search.selection().sum() == 3

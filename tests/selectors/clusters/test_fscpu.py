@@ -40,6 +40,13 @@ def test_a_full_search_finds_the_relevant_features() -> None:
     assert selection.details["stopped"]
 
 
+def test_labels_dealt_at_random_end_the_search_early(table: pd.DataFrame) -> None:
+    dealt = table.assign(label=np.random.default_rng(3).permutation(table["label"]))
+    details = choose(dealt, generations=40).details
+    assert details["stopped"].startswith("no effects beyond noise, and no clusters")
+    assert details["generations"] < 40
+
+
 @pytest.mark.parametrize(("method", "own"), [("fscpu-mi", "equal-frequency"), ("semi-jmi", "equal-frequency")])
 def test_a_method_cuts_numbers_its_own_way_unless_told(table: pd.DataFrame, method: str, own: str) -> None:
     def answer(**more: Any) -> spark_pufs.Selection:

@@ -1,12 +1,10 @@
-"""PUFeatureSelector in pipelines of pyspark.ml; test_ml_connect.py runs this very file on Spark Connect."""
+"""PUFeatureSelector in pipelines of pyspark.ml; test_on_connect.py runs this very file on Spark Connect."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,28 +32,6 @@ pytestmark = pytest.mark.spark
 
 CONNECT = "SPARK_PUFS_TEST_CONNECT" in os.environ
 NAMES = ["a", "b", "c.d", "e"]
-QUICK_START = {
-    "spark.ui.enabled": "false",
-    "spark.python.unix.domain.socket.enabled": "true",
-}
-
-
-@pytest.fixture(scope="module")
-def session(request: pytest.FixtureRequest) -> Iterator[Any]:
-    """The shared session, or one of Spark Connect in a process that has no other."""
-    if not CONNECT:
-        yield request.getfixturevalue("spark")
-        return
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.remote("local[2]").config("spark.sql.shuffle.partitions", "2")
-    for name, value in QUICK_START.items():
-        builder = builder.config(name, value)
-    remote = builder.getOrCreate()
-    assert type(remote).__module__.startswith("pyspark.sql.connect")
-    yield remote
-    remote.stop()
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,14 @@ def test_some_hold_it_and_some_do_not() -> None:
         check_files([("file:///t/a.parquet", True), ("file:///t/c%20d%25.parquet", False)], "label")
 
 
-def test_where_all_hold_it_or_none_does() -> None:
-    for held in ([True, True], [False, False], []):
+def test_where_all_hold_it() -> None:
+    for held in ([True, True], []):
         check_files([(f"{place}.parquet", one) for place, one in enumerate(held)], "label")
+
+
+def test_a_schema_that_was_given_has_it_and_no_file_does() -> None:
+    with pytest.raises(DataError, match=r"is not in 1 of 1 files"):
+        check_files([("a.parquet", False)], "label")
 
 
 def written(place: Path, *columns: str) -> Path:

@@ -14,6 +14,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import OrdinalEncoder
 
+from spark_pufs import select
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.studies.real_tables.hardening import HARDENINGS, PLAIN, SENTINEL, Given, given_to_selectors
@@ -196,6 +197,14 @@ def test_a_choice_of_plain_columns_is_judged_alike_on_every_hard_table(folder: P
     assert set(best.names) == {"a", "b"}
     assert best.auc > judge(str(folder), "", "one", 0, PLAIN, "random").auc
     assert best.auc == pytest.approx(np.mean(list(best.aucs.values())))
+
+
+def test_the_truth_is_the_default_with_every_label_known(folder: Path) -> None:
+    plain = given(folder, PLAIN, "one")
+    known = plain.train.assign(label=plain.positive[plain.split.train].astype(int))
+    k = load_table("one", str(folder), "").asked.k
+    expected = select(known, label="label", k=k, seed=0).names
+    assert sorted(judge(str(folder), "", "one", 0, PLAIN, "truth").names) == sorted(expected)
 
 
 def test_methods_are_those_of_this_version() -> None:

@@ -1,4 +1,4 @@
-"""The suite of test_ml.py once more on Spark Connect, which cannot share a process with classic Spark."""
+"""Suites on Spark Connect, in a process of their own: it cannot share one with classic Spark."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ import pytest
 
 pytestmark = pytest.mark.integration
 
-SUITE = Path(__file__).with_name("test_ml.py")
+ROOT = Path(__file__).parents[2]
+SUITES = [Path(__file__).with_name("answers_over_connect.py"), Path(__file__).parent / "ml" / "test_ml.py"]
 
 
-def test_the_same_suite_on_connect() -> None:
+def test_all_suites_on_connect() -> None:
     # SPARK_TESTING: a free port instead of 15002, which another Connect on this machine may have
     own = {"SPARK_PUFS_TEST_CONNECT": "1", "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_TESTING": "1"}
     environment = {**os.environ, **own}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(SUITE)],
-        cwd=SUITE.parents[3],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *map(str, SUITES)],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         env=environment,

@@ -70,7 +70,7 @@ class SourceConfig(Section):
 
     @property
     def shown(self) -> str:
-        """The table as users are told of it."""
+        """The table as it is shown to users."""
         return self.path.shown if self.path is not None else masked(str(self.table))
 
     @model_validator(mode="after")

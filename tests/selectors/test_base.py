@@ -193,7 +193,7 @@ def test_limits_that_cannot_be(options: dict[str, Any], message: str) -> None:
 
 
 def test_options_have_defaults() -> None:
-    assert asdict(read_options(METHODS["semi-iamb"], {})) == {"alpha": 0.05, "surrogate": "auto"}
+    assert asdict(read_options(METHODS["semi-iamb"], {})) == {"judge": False, "alpha": 0.05, "surrogate": "auto"}
     assert asdict(read_options(METHODS["semi-iamb"], {"alpha": 0.01}))["alpha"] == 0.01
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -36,7 +35,7 @@ class Alert:
 # What a warning begins with or holds: its level, title and next step. The first that fits counts.
 _KINDS: tuple[tuple[str, Level, str, str], ...] = (
     ("determines the label of every row", "danger", "Leak", "Exclude it, unless it is known before the label is."),
-    (r"[Nn]o better than chance", "danger", "Noise", "Label more rows; `spark-pufs power` tells how many it takes."),
+    ("no better than chance", "danger", "Noise", "Label more rows; `spark-pufs power` tells how many it takes."),
     ("labelled positive: expect changes", "danger", "Few labels", "Label more rows, or ask for `stability`."),
     ("Worse than all", "caution", "Something is lost", "Ask for more features, or leave k out."),
     ("depends on the draw", "caution", "Not stable", "Rely on the features that most runs chose, or label more rows."),
@@ -62,8 +61,8 @@ def alerts_of(selection: Selection) -> list[Alert]:
 
 
 def _of_warning(text: str) -> Alert:
-    for pattern, level, title, step in _KINDS:
-        if re.search(pattern, text):
+    for words, level, title, step in _KINDS:
+        if words.casefold() in text.casefold():
             return Alert(level, title, text, step)
     return Alert("caution", "To look at", text, "")
 

@@ -471,7 +471,7 @@ def _folder(checkpoint: Any) -> str:
 
 
 def _check_no_memory(refit: Any, **options: Any) -> None:
-    given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
+    given = {name: value is not None for name, value in options.items()} | {"refit": plain(refit) != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
         for name, there in given.items()

@@ -265,7 +265,8 @@ def test_advice_names_what_a_user_can_give(name: str, fix: str) -> None:
 
 
 def test_common_options_are_the_keywords_of_select() -> None:
-    assert {*COMMON} == set(inspect.signature(select).parameters) - {"table", "checkpoint", "options"}
+    of_memory = {"memory", "partition", "window", "until", "refit", "late_labels"}
+    assert {*COMMON} == set(inspect.signature(select).parameters) - {"table", "checkpoint", "options"} - of_memory
 
 
 def test_an_unknown_method_suggests_one() -> None:

@@ -77,7 +77,7 @@ def every_job(arguments: argparse.Namespace) -> int:
     rng = random.Random(arguments.seed)
     total: dict[str, Any] = {}
     with java():
-        for job in jobs.SPARK_JOBS if arguments.spark else jobs.JOBS:
+        for job in (one for one in (jobs.SPARK_JOBS if arguments.spark else jobs.JOBS) if arguments.job in one.name):
             for what, strike in _strikes(points, arguments, rng).items():
                 with tempfile.TemporaryDirectory() as name:
                     found = strike(job, Path(name))
@@ -107,6 +107,7 @@ def main() -> int:
     parser.add_argument("--spark", action="store_true")
     parser.add_argument("--points", action="store_true", help="strike at every file operation")
     parser.add_argument("--every", type=int, default=1, help="or at every so manyth")
+    parser.add_argument("--job", default="", help="only jobs with this in their name")
     parser.add_argument("--random", type=int, default=0, help="strike every job so many times")
     arguments = parser.parse_args()
     if arguments.points or arguments.random:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import shutil
 import subprocess
 import sys
@@ -23,6 +22,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from process_tree import cpu_seconds
 
 from spark_pufs.jobs.config import RunConfig, parse
 from spark_pufs.jobs.select_job import run_select
@@ -60,13 +60,15 @@ def config(folder: Path, state: str, run: str, engine: str, window: int | None =
 def measured(folder: Path, state: str, run: str, engine: str) -> dict[str, Any]:
     """One run in a process of its own; CPU of all processes it started, Java among them."""
     command = [sys.executable, __file__, "--one", str(folder), state, run, engine]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    said = subprocess.run(command, check=True, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True).stdout
     found = json.loads((folder / run / "selection.json").read_text())
     kept = found["details"]["memory"]
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return {"cpu": cpu, "rows_read": kept["rows_read"], "rows": kept["rows"], "names": found["names"]}
+    return {
+        "cpu": float(said.split()[-1]),
+        "rows_read": kept["rows_read"],
+        "rows": kept["rows"],
+        "names": found["names"],
+    }
 
 
 def window(folder: Path) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -126,6 +128,7 @@ def main() -> None:
     given = parser.parse_args()
     if given.one:
         run_select(config(Path(given.one[0]), *given.one[1:]))
+        print(cpu_seconds())
         return
     with tempfile.TemporaryDirectory() as folder:
         compare(Path(folder), given.days, given.rows, given.columns, given.engine)

@@ -308,7 +308,7 @@ def check_labels(
     """Does who is labelled depend on the columns, among the positives? A p-value per column, or "cannot tell".
 
     Methods assume that it does not. Labelled rows are compared with unlabelled rows that the other columns show to be
-    positive; where classes overlap there are none, and nothing is told.
+    positive; where classes overlap there are none, and none are reported.
 
     - ``table``, ``label``, ``positive``, ``negative``, ``unlabelled``: as in ``select``.
     - ``features``, ``exclude``, ``keep``, ``categorical``, ``seed``: as in ``select``.
@@ -471,7 +471,7 @@ def _folder(checkpoint: Any) -> str:
 
 
 def _check_no_memory(refit: Any, **options: Any) -> None:
-    given = {name: value is not None for name, value in options.items()} | {"refit": refit != "propose"}
+    given = {name: value is not None for name, value in options.items()} | {"refit": plain(refit) != "propose"}
     faults = [
         Fault(f"Option '{name}'", "is an option of a memory, and none is given", "Add memory=, a folder.")
         for name, there in given.items()

@@ -94,9 +94,9 @@ class Request:
         [False, False, True, True]
         """
         method = plain(method)
-        if given.get("labelled_by") and method == DEFAULT_METHOD:
-            method = GIVEN_METHOD  # the default gives way to a method that ranks given columns
         read = {name: _read(name, value) for name, value in given.items()}
+        if read.get("labelled_by") and method == DEFAULT_METHOD:
+            method = GIVEN_METHOD  # the default gives way to a method that ranks given columns
         k = read.get("k")
         propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
         estimate = read.get("prior") == "estimate"

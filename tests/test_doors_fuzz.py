@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.fuzz_doors import Door, checked
 from support.fuzz_every_door import EVERY_DOOR
 
-FEW = {"compare": 6, "select": 40, "prior": 4, "false discoveries": 8}
+FEW = {"compare": 6, "select": 16, "prior": 4, "false discoveries": 8}
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -72,7 +72,11 @@ class Given(TypedDict, total=False):
     methods: tuple[str, ...]
     out: str | None
     overwrite: bool
+    judge: bool
     save_config: Path | None
+
+
+_COLOURS = {"danger": "red", "caution": "yellow", "note": "cyan"}
 
 
 def _options(*options: Decorator) -> Decorator:
@@ -82,6 +86,7 @@ def _options(*options: Decorator) -> Decorator:
 @click.command()
 @_options(*_TABLE[:8], _SIZE, *_TABLE[8:])
 @click.option("--method", help="See `spark-pufs methods`; distil by default.")
+@click.option("--judge/--no-judge", default=True, help="Judge the choice on rows held out, beside all features.")
 @_options(*_OUT)
 @click.option("--dry-run", is_flag=True, help="Check everything, print the plan, do nothing.")
 @click.option("--open", "open_", is_flag=True, help="Open the report in the browser.")
@@ -178,12 +183,14 @@ def tell(report: RunOutcome) -> None:
     """The answer, if this run has one, then where it lies; what to look at in colour."""
     if report.selection is not None:
         from spark_pufs.report.terminal import answer_lines
+        from spark_pufs.report.verdict import verdict_of
 
         *lines, last = answer_lines(report.selection, block())
+        alerts = verdict_of(report.selection).alerts
         say("\n".join(lines))
-        say(last, "yellow" if report.selection.warnings else None)  # colour on a terminal alone
-        for warning in report.selection.warnings[1:]:
-            complain(f"look at: {warning}", "yellow")
+        say(last, _COLOURS[alerts[0].level] if alerts else None)  # colour on a terminal alone
+        for alert in alerts[1:]:
+            complain(f"look at: {alert.text}", _COLOURS[alert.level])
         say()
     say(report.message)
 
@@ -239,6 +246,7 @@ def _line(given: Given) -> OneLine:
         methods=given.get("methods", ()),
         out=given.get("out"),
         overwrite=given.get("overwrite", False),
+        judge=given.get("judge", False),
     )
 
 

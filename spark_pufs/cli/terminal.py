@@ -12,7 +12,7 @@ import click
 from rich.console import Console
 
 from spark_pufs.errors import Fault, PufsError
-from spark_pufs.masking.texts import visible_lines
+from spark_pufs.masking.texts import masked, visible, visible_lines
 
 __all__ = ["IN_A_FILE", "IN_A_LINE", "block", "complain", "errors", "in_ascii", "progress", "say", "speaking"]
 
@@ -82,9 +82,13 @@ def block() -> str:
 
 @contextmanager
 def progress() -> Iterator[Callable[[str], None]]:
-    """A spinner that says what is being done on a terminal, a log line elsewhere."""
+    """What is being done and for how long, on a line of a terminal; a line of the log for each step elsewhere."""
     if not errors.is_terminal:
         yield log.info
         return
-    with errors.status("") as status:
-        yield lambda what: status.update(f"{what} ...")
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    words = TextColumn("{task.description}", markup=False)
+    with Progress(SpinnerColumn(), TimeElapsedColumn(), words, console=errors, transient=True) as shown:
+        line = shown.add_task("starting", total=None)
+        yield lambda what: shown.update(line, description=visible(masked(what)))

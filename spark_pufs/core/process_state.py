@@ -142,7 +142,7 @@ def _set_filters(filters: list[Any]) -> None:
 
 
 def _limit(blas: Any, threads: int) -> None:
-    """Set by whichever thread: newer threadpoolctl hears only the one that was first, and here users are counted."""
+    """Set by whichever thread: newer threadpoolctl obeys only the one that was first, and here users are counted."""
     freed = getattr(blas, "clear_controlling_thread", lambda force: None)
     freed(force=True)
     blas.set_num_threads(threads)

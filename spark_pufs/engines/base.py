@@ -136,7 +136,7 @@ class MaskScorer(Protocol):
 class RowLister(Protocol):
     """Says which rows of a table are listed, from the columns ``numeric`` and ``text``.
 
-    ``column``: what is told of each, a whole number or a double.
+    ``column``: the value given for each, a whole number or a double.
     """
 
     column: ClassVar[str]
@@ -149,7 +149,7 @@ class RowLister(Protocol):
     def text(self) -> Iterable[str]: ...
 
     def listed(self, rows: RawBatch, labels: NDArray[np.uint8]) -> tuple[NDArray[np.bool_], NDArray[Any]]:
-        """Which rows (n,) of a batch with these label states (n,) are listed, and what is told of every row."""
+        """Which rows (n,) of a batch with these label states (n,) are listed, and the value of every row."""
 
 
 class Engine(Protocol):

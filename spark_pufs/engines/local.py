@@ -29,7 +29,7 @@ from spark_pufs.types import Block, Column, Kind, LabelRule, RawBatch
 
 __all__ = ["LocalEngine", "LocalSource", "Series", "each_in_threads"]
 
-SLICE = 65_536
+SLICE = 32_768
 Series: TypeAlias = "pd.Series[Any]"  # of whatever a column of pandas holds
 
 

@@ -41,7 +41,7 @@ class Previous:
 def previous_run(wanted: Address | None, run: Address) -> Previous:
     """The run that ``wanted`` names, or with "latest" the last one of the folders beside ``run``.
 
-    A run that was named must be there. Of those beside it one that cannot be read is told, and does not stop today's.
+    A run that was named must be there. Of those beside it one that cannot be read is named, and does not stop today's.
     """
     if wanted is None:
         return Previous()

@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PlainSerializer, PlainValidator, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.jobs.plain_yaml import MOST_BYTES, NotPlain, read_yaml
@@ -54,6 +63,19 @@ Options = Annotated[Mapping[str, Setting], PlainValidator(options_read), PlainSe
 EXAMPLE = "conf/select_features.yaml"
 
 
+def _overwrite_read(value: object) -> bool | Literal["changed"]:
+    """One message for both kinds of values."""
+    if value == "changed":
+        return "changed"
+    try:
+        return TypeAdapter(bool).validate_python(value)
+    except ValidationError:
+        raise ValueError("must be true, false or changed") from None
+
+
+Overwrite = Annotated[bool | Literal["changed"], PlainValidator(_overwrite_read)]
+
+
 class Section(BaseModel):
     """Part of a configuration file: a key it does not know is an error."""
 
@@ -70,7 +92,7 @@ class SourceConfig(Section):
 
     @property
     def shown(self) -> str:
-        """The table as users are told of it."""
+        """The table as it is shown to users."""
         return self.path.shown if self.path is not None else masked(str(self.table))
 
     @model_validator(mode="after")
@@ -121,12 +143,16 @@ class MlflowConfig(Section):
     tracking_uri: Place | None = None
 
 
-class SelectionOutput(OutputConfig):
+class SelectionOutput(Section):
     """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
+    ``overwrite``: whether what is there is replaced; "changed": if it is of another table or request.
     ``previous``: a run directory, or "latest" for the last one beside ``path``.
     """
 
+    path: Place
+    overwrite: Overwrite = False
+    likely_positives: bool = False
     previous: Place | None = None
     mlflow: MlflowConfig | None = None
 

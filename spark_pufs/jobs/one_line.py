@@ -17,6 +17,7 @@ from spark_pufs.jobs.config import settings_from, with_overrides
 from spark_pufs.masking.texts import gist, masked_texts
 from spark_pufs.request import DEFAULT_METHOD
 from spark_pufs.rundir.atomic import write_file
+from spark_pufs.selectors.registry import method_named
 from spark_pufs.types import Json
 
 __all__ = ["OneLine", "as_yaml", "save_config", "source_of"]
@@ -51,6 +52,7 @@ class OneLine:
     format: str | None = None
     out: str | None = None
     overwrite: bool = False
+    judge: bool = True
 
     def config(self, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:
         """The checked configuration, with ``section.key=value`` overrides."""
@@ -76,6 +78,7 @@ class OneLine:
         select: dict[str, Json] = {
             "method": self.method or (None if self.methods else DEFAULT_METHOD),
             "k": _count(self.k),
+            "judge": self._judge(),
         }
         sections: dict[str, Json] = {
             "source": source_of(self.table, self.format),
@@ -86,6 +89,13 @@ class OneLine:
             "output": self._output(),
         }
         return _given(sections)
+
+    def _judge(self) -> bool | None:
+        """A choice is judged on held-out rows unless that is not wanted; None where the method does so by itself."""
+        if self.methods:
+            return None
+        option = method_named(self.method or DEFAULT_METHOD).options["judge"]
+        return None if option.default == self.judge else self.judge
 
     def _output(self) -> dict[str, Json]:
         """Where results go; a folder that we name ourselves may be replaced by the same question asked again."""

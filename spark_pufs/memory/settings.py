@@ -19,7 +19,7 @@ Refit = Literal["propose", "auto", "now"]
 class MemorySettings:
     """Where counts are kept, by which column the table is cut, and how many of the last partitions are looked at.
 
-    ``window``: None is all of them. ``refit``: cut points that the values have left are told ("propose"), made anew
+    ``window``: None is all of them. ``refit``: cut points that the values have left are reported ("propose"), made anew
     ("auto"), or made anew whatever was found ("now"). ``until``: the last partition of the window, for a day that is
     run again; None is the newest.
     """

@@ -116,6 +116,10 @@ class Store:
         plain = written(index)
         values: dict[str, Json] = {"format": FORMAT, "version": __version__, "sha256": _digest_of(plain)}
         self._folder.write(INDEX, json.dumps({**values, "index": plain}, indent=1).encode())
+        self.tidy(index)
+
+    def tidy(self, index: Index) -> None:
+        """Take away files of ours that the index does not name; a run that was killed may have left some."""
         named = {
             index.reference,
             index.labels,

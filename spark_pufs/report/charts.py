@@ -12,7 +12,7 @@ from spark_pufs.findings.parts import SizePoint
 from spark_pufs.report import svg
 from spark_pufs.report.sentences import number, share, short
 
-__all__ = ["Scale", "bar", "convergence", "dot", "heat_map", "pair", "scale_of", "size_curve", "spread"]
+__all__ = ["Scale", "bar", "convergence", "dot", "heat_map", "judged", "pair", "scale_of", "size_curve", "spread"]
 
 Scale = Callable[[float], float]
 LINES = 60  # of each kind in a picture of a search
@@ -35,6 +35,14 @@ def bar(value: float, error: float, place: Scale, chosen: bool, what: str = "sco
     start, end = sorted((place(0.0), place(value)))
     marks = [svg.rect(start, 2, end - start, 10, "fill" if chosen else "fill no", rx=2)]
     return svg.graph(14, f"{what} {number(value)}", marks + _whisker(value, error, place, 7), "bar")
+
+
+def judged(auc: float, error: float | None, kind: str) -> Markup:
+    """Held-out AUC on a scale from 0.5, which is chance, to 1, with two standard errors each way."""
+    place = scale_of([0.5, 1.0], zero=False)
+    marks = [svg.line(0, 9, 100, 9, "grid"), *_whisker(auc, error or 0.0, place, 9)]
+    marks.append(svg.circle(place(auc), 9, 5, "fill" if kind == "chosen" else "other"))
+    return svg.graph(18, number(auc, 3), marks, "bar dots")
 
 
 def dot(value: float, error: float, place: Scale, chosen: bool) -> Markup:

@@ -32,7 +32,7 @@ def selection_fragment(selection: Selection) -> str:
         fragments.paragraph(f"{verdict.headline} {verdict.held_out}"),
         ranking,
         fragments.paragraph(f"{left:,} more features: selection.table() has them all.") if left else "",
-        fragments.notes(verdict.warnings),
+        fragments.notes([f"{one.title}: {one.text} {one.next_step}".strip() for one in verdict.alerts]),
     ]
     title = f"{selection.method}: {len(chosen):,} of {len(selection.features):,} features"
     return fragments.card(title, _tone(verdict), *parts)
@@ -41,7 +41,7 @@ def selection_fragment(selection: Selection) -> str:
 def _tone(verdict: Verdict) -> fragments.Tone:
     if verdict.better is None:
         return "plain"
-    return "poor" if not verdict.better else "fair" if verdict.warnings else "good"
+    return "poor" if not verdict.better else "fair" if verdict.alerts else "good"
 
 
 def _bar(feature: Feature, told: bool, most: float) -> fragments.Bar:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from spark_pufs.masking.texts import masked_texts
-from spark_pufs.report.sentences import fixed, number, share, short
+from spark_pufs.report.sentences import duration, fixed, number, share, short
 from spark_pufs.report.template_values import facts_of, pictures_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,9 @@ def template(name: str, escape: bool) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(cell=_cell, fence=_fence, fixed=fixed, number=number, share=share, short=short)
+    environment.filters.update(
+        cell=_cell, fence=_fence, duration=duration, fixed=fixed, number=number, share=share, short=short
+    )
     return environment.get_template(name)
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "CHANGE_TONES",
     "Sign",
     "asked",
+    "duration",
     "fixed",
     "found",
     "headline",
@@ -83,6 +84,21 @@ def number(value: float | None, digits: int = 4) -> str:
 def fixed(value: float | None, decimals: int = 2) -> str:
     """A figure with so many decimals, and a dash where there is none."""
     return "–" if value is None or math.isnan(value) else f"{value:.{decimals}f}"
+
+
+def duration(seconds: float | None) -> str:
+    """A time that people can read.
+
+    >>> duration(1.27e-05), duration(0.256), duration(12.3), duration(200)
+    ('< 0.01 s', '0.26 s', '12 s', '3.3 min')
+    """
+    if seconds is None or math.isnan(seconds):
+        return "–"
+    if seconds < 0.01:
+        return "< 0.01 s"
+    if seconds < 10:
+        return f"{seconds:.2f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.1f} min"
 
 
 def share(part: float, whole: float) -> str:

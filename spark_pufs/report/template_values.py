@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, CopyGroup, Distribution
 from spark_pufs.report import charts, sentences
+from spark_pufs.report.alerts import alerts_of
+from spark_pufs.report.directions import directions
 from spark_pufs.report.rerun import python_call, yaml_config
+from spark_pufs.report.verdict import verdict_of
 from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
@@ -28,6 +31,33 @@ RELEVANCE = (
 )
 
 
+# Words of the trade, explained where they stand.
+TERMS = (
+    ("relevance", "One scale for all methods: 0 is what chance gives, 1 the feature that is ranked first."),
+    (
+        "± 2 s.e.",
+        "Two standard errors: with other labels of the same kind the figure would mostly lie within.",
+    ),
+    (
+        "Held-out AUC",
+        "How often a model puts a labelled row above an unlabelled one, on rows that neither the choice nor the model "
+        "has seen. 0.5 is chance; positives among the unlabelled rows keep it below 1.",
+    ),
+    (
+        "PU-AUC, PU-F1",
+        "The same scores from labelled and unlabelled rows alone, without negatives. They order methods; their level "
+        "depends on how many positives are not labelled.",
+    ),
+    (
+        "f, LL score",
+        "How far clusters gather the labelled rows: f is recall times precision of “row is labelled”; the LL score is "
+        "f divided by what chance gives, so 1 is chance.",
+    ),
+    ("theta", "The probability that the search gives a feature of belonging to the choice."),
+    ("Nogueira's index", "1 if all resampled runs choose the same features, about 0 if chance chooses."),
+)
+
+
 def facts_of(selection: Selection) -> dict[str, object]:
     """What both reports tell; every list is bounded, and ``more_of`` says how much is not shown."""
     chosen = [feature for feature in selection.features if feature.selected]
@@ -41,6 +71,8 @@ def facts_of(selection: Selection) -> dict[str, object]:
         "asked": sentences.asked(selection),
         "found": sentences.found(selection),
         "sure": sentences.sure(selection),
+        "verdict": verdict_of(selection),
+        "directions": directions(selection.columns),
         "since": selection.findings.since,
         "since_tone": sentences.CHANGE_TONES.get(selection.findings.since.verdict if selection.findings.since else ""),
         "score_words": " ".join([RELEVANCE, words] if with_relevance(selection) else [words]),
@@ -69,6 +101,8 @@ def facts_of(selection: Selection) -> dict[str, object]:
         ],
         "frequency": _frequency(selection),
         "checks": _checks(selection.findings),
+        "compared": _compared(selection.findings),
+        "terms": [(term, words) for term, words in TERMS if _speaks_of(term, selection)],
         "again": _again(selection.request),
     }
 
@@ -80,7 +114,9 @@ def pictures_of(selection: Selection) -> dict[str, object]:
     rows = findings.comparison.rows if findings.comparison else ()
     aucs = [row.auc + sign * 2 * row.auc_error for row in rows for sign in (-1, 1)]
     sizes, redundancy = findings.sizes, findings.features.redundancy
+    told = {alert.text for alert in alerts_of(selection)}  # on the first screen, above
     return {
+        "sure": [sign for sign in sentences.sure(selection) if sign.text not in told and "to look at" not in sign.text],
         "score_scale": charts.scale_of(edges),
         "relevance_scale": charts.scale_of([_reach(selection)]),
         "auc_scale": charts.scale_of(aucs, zero=False),
@@ -133,6 +169,31 @@ def _frequency(selection: Selection) -> list[tuple[str, float]]:
 def _checks(found: Findings) -> list[tuple[str, AssumptionCheck]]:
     before, after = "On columns drawn blindly, before the search", "On the chosen columns"
     return [(title, check) for title, check in ((before, found.check_before), (after, found.check)) if check]
+
+
+def _compared(found: Findings) -> set[str]:
+    """Figures of a comparison that differ between methods: a column of equal numbers tells nothing."""
+    rows = found.comparison.rows if found.comparison else ()
+    figures = {
+        "f1": [sentences.fixed(row.f1, 3) for row in rows],
+        "cost": [sentences.number(row.cost, 3) for row in rows if row.cost != row.features],
+        "stability": [sentences.fixed(row.stability) for row in rows],
+    }
+    return {name for name, values in figures.items() if len(set(values)) > 1 or (name == "cost" and values)}
+
+
+def _speaks_of(term: str, selection: Selection) -> bool:
+    """Whether the report uses a word of the trade."""
+    found = selection.findings
+    there = {
+        "relevance": with_relevance(selection),
+        "Held-out AUC": found.held_out is not None or found.teacher is not None or found.sizes is not None,
+        "PU-AUC, PU-F1": found.comparison is not None,
+        "f, LL score": found.clustering is not None or found.check is not None,
+        "theta": found.search is not None,
+        "Nogueira's index": found.stability is not None,
+    }
+    return there.get(term, True)
 
 
 def _convergence(selection: Selection) -> dict[str, object] | None:

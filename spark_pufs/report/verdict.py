@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from spark_pufs.findings import Findings
-from spark_pufs.masking.texts import masked_texts
+from spark_pufs.report.alerts import Alert, alerts_of
 from spark_pufs.selectors.evidence.comparison import CHANCE
 from spark_pufs.selectors.evidence.trial import ALL
 
@@ -40,7 +40,7 @@ class Verdict:
     figures: tuple[Figure, ...]
     chosen: int
     features: int
-    warnings: tuple[str, ...]
+    alerts: tuple[Alert, ...]
 
     @property
     def headline(self) -> str:
@@ -59,10 +59,10 @@ class Verdict:
     @property
     def look_at(self) -> str:
         """The third line: the first danger, and how many more there are."""
-        if not self.warnings:
+        if not self.alerts:
             return "Nothing to look at was found."
-        more = f" (and {len(self.warnings) - 1:,} more)" if len(self.warnings) > 1 else ""
-        return f"Look at: {self.warnings[0]}{more}"
+        more = f" (and {len(self.alerts) - 1:,} more)" if len(self.alerts) > 1 else ""
+        return f"Look at: {self.alerts[0].text}{more}"
 
     @property
     def lines(self) -> tuple[str, str, str]:
@@ -75,7 +75,7 @@ def verdict_of(selection: Selection) -> Verdict:
     better = None if not words or words.startswith("Not judged") else words.startswith("Better")
     chosen, every = len(selection.names), len(selection.features)
     figures = tuple(_figures(findings, chosen, every))
-    return Verdict(better, figures, chosen, every, tuple(masked_texts(selection.warnings)))
+    return Verdict(better, figures, chosen, every, tuple(alerts_of(selection)))
 
 
 def _figures(findings: Findings, chosen: int, every: int) -> Iterator[Figure]:
@@ -92,7 +92,7 @@ def _figures(findings: Findings, chosen: int, every: int) -> Iterator[Figure]:
     held, teacher = findings.held_out, findings.teacher
     if held is not None:
         yield Figure(_columns(chosen), held.chosen, held.chosen_error)
-        yield Figure(f"all {every}", held.every)
+        yield Figure(f"all {every}", held.every, held.every_error)
     elif teacher is not None:
         yield Figure(f"all {every}", teacher.auc, teacher.error)
     else:

@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 FINE = 32  # intervals of a number whose normal scores are tested
 LEAST_LEVELS = 8  # intervals that hold rows, below which a test of all levels is enough
-POWER = 0.8  # of the effect that is told where little is found
+POWER = 0.8  # of the effect that is reported where little is found
 
 
 @dataclass(frozen=True)

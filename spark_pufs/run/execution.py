@@ -45,6 +45,7 @@ from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, 
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
+from spark_pufs.selectors.evidence.judging import judged_outcome
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
@@ -148,11 +149,11 @@ def execute(
     note: Callable[[str], None] = lambda what: None,
     keeper: Keeper | None = None,
 ) -> Selection:
-    """Pack the rows and run the method; ``note`` hears what is being done, ``keeper`` holds work in progress."""
+    """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
-    note(f"packing {plan.profile.rows:,} rows of {len(plan.features)} features")
+    note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
     try:
@@ -200,8 +201,9 @@ def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
     ``bounds``: the user's limits, within which halves of the rows are chosen from.
     """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
-    task.note(f"running {method.name}")
+    task.note(f"{method.name} chooses from {len(task.table.names)} features")
     outcome = method.run(task)
+    outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
         chosen = _as_chosen(task, outcome)

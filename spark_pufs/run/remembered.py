@@ -157,6 +157,8 @@ class Update:
         left = tuple(key for key in known if key not in keys and key not in stay)
         if self.counting.keep and (made.kept.read or left or labels != made.index.labels):
             self.counting.store.show(replace(made.index, partitions={**stay, **made.kept.entries}, labels=labels))
+        elif self.counting.keep:
+            self.counting.store.tidy(made.index)
         told = self._told(window, made, left, outside)
         newest = drift_of_newest(window.reference, window.labels, Window(window.reference, made.kept.newest).labels)
         return window, replace(told, labels_without_row=unfound, newest=newest)

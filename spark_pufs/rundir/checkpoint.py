@@ -23,7 +23,7 @@ _HEAD, _DIGEST = b"spark-pufs checkpoint 1\n", hashlib.sha256().digest_size
 class FolderKeeper:
     """Keeps the state in a run directory, with the identity of the run it belongs to."""
 
-    def __init__(self, folder: RunFolder, identity: Mapping[str, Json], overwrite: bool = False) -> None:
+    def __init__(self, folder: RunFolder, identity: Mapping[str, Json], overwrite: bool | str = False) -> None:
         self._folder = folder
         self._overwrite = overwrite
         self._identity = dict(identity)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pyarrow import fs
 from pyarrow.dataset import dataset
@@ -138,19 +138,23 @@ class RunFolder:
     def check(
         self,
         fingerprint: str,
-        overwrite: bool,
+        overwrite: bool | Literal["changed"],
         tables: Sequence[str] = (),
         request: Mapping[str, Json] | None = None,
     ) -> bool:
         """Whether this very run has finished here already; another run's results are not replaced unasked.
 
+        ``overwrite``: True does even this very run again, "changed" replaces the results of others alone.
+
         Where a file is no longer the one that the manifest names, or one of the ``tables`` asked for is not there, the
         run is not done: it can be done again. ``request``: what is asked for, to say what differs.
         """
-        manifest = None if overwrite else self.finished()
+        manifest = None if overwrite is True else self.finished()
         if manifest is None:
             return False
         if manifest.get("fingerprint") != fingerprint:
+            if overwrite:
+                return False
             found = "holds the results of another table, request or version"
             fix = f"{self._other(request)}Set `overwrite=True`, or name another path."
             raise ConfigError(Fault(f"Output '{self.path}'", found, fix))

@@ -146,7 +146,7 @@ class Method:
     given_columns: bool = False  # can rank features given columns by which rows were labelled
     own_size: bool = False  # decides the number of features itself where none is asked for
     stepwise: bool = False  # a score is given the features chosen before
-    makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are told
+    makes_clusters: bool = False  # its findings hold a cluster model, from which likely positives are listed
     needs_negatives: bool = False  # cannot do without rows labelled negative
     needs_prior: bool = False  # has to be told the share of positives
     counts: Literal["features", "pairs"] | None = None  # of features or of their pairs: all it asks for, never for rows
@@ -187,7 +187,7 @@ def read_options(method: Method, given: Mapping[str, Json]) -> Options:
     ]
     if faults:
         raise ConfigError(faults)
-    return method.options_class(**given)
+    return method.options_class(**given)  # type: ignore[arg-type]  # the rules of its fields have just held
 
 
 def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:

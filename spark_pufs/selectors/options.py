@@ -24,19 +24,6 @@ _RULE = "option"  # the key of a field's metadata that holds its ``Option``
 
 
 @dataclass(frozen=True)
-class Options:
-    """The options of one method, with every default filled in; a method without options takes this class itself.
-
-    >>> @dataclass(frozen=True)
-    ... class Forest(Options):
-    ...     trees: int = whole(100, least=1)
-    ...     criterion: str = one_of("gini", "gini", "entropy")
-    >>> Forest(trees=5)
-    Forest(trees=5, criterion='gini')
-    """
-
-
-@dataclass(frozen=True)
 class Option:
     """What is known of one option: its default, what it may be, and a test of that."""
 
@@ -81,6 +68,23 @@ def flag(default: bool) -> bool:
 def chance_correction() -> str:
     """The field ``correction``: what is taken off information; none: as papers have it."""
     return one_of("chance", "chance", "none")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of one method, with every default filled in; a method without options takes this class itself.
+
+    ``judge``, which every method has: let rows that were held out judge the choice, beside all features and chance.
+
+    >>> @dataclass(frozen=True)
+    ... class Forest(Options):
+    ...     trees: int = whole(100, least=1)
+    ...     criterion: str = one_of("gini", "gini", "entropy")
+    >>> Forest(trees=5)
+    Forest(judge=False, trees=5, criterion='gini')
+    """
+
+    judge: bool = flag(False)
 
 
 def options_of(kind: type[Options]) -> Mapping[str, Option]:

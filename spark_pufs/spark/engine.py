@@ -29,7 +29,7 @@ from spark_pufs.spark.parquet.label_files import check_files, check_label_files
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
 from spark_pufs.spark.versions import no_answer
-from spark_pufs.spark.watch import Watch
+from spark_pufs.spark.watch import FirstPass, Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class SparkEngine:
         self.how: dict[str, str] = {}
         self.passes: list[Pass] = []
         self._checked: set[str] = set()  # labels that no file lacks
-        self._rows: list[int] = []  # of the table, once a pass has counted them
+        self._first_pass = FirstPass()
 
     @cached_property
     def _frame(self) -> DataFrame:
@@ -106,7 +106,7 @@ class SparkEngine:
 
     def _by_spark(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Raw:
         packed, width = self._frame.selectExpr(*self._columns(numeric, text, label)), len(numeric)
-        return Raw(packed, RawReader(width), block_rows(width), width, Watch(self._rows))
+        return Raw(packed, RawReader(width), block_rows(width), width, Watch(self._first_pass))
 
     def _by_tasks(self, numeric: Sequence[str], text: Sequence[str]) -> Raw | None:
         """The columns read from their files by the tasks themselves; None where Spark has to read them."""
@@ -125,7 +125,7 @@ class SparkEngine:
             return None
         self._told("arrow", "")
         units = self._files.units(reader)
-        return Raw(units, reader, reader.rows, width, Watch(self._rows), len(reader.tasks))
+        return Raw(units, reader, reader.rows, width, Watch(self._first_pass), len(reader.tasks))
 
     def _told(self, reader: str, reason: str) -> None:
         """Say who reads the rows, once, and keep it for the facts of the run."""

@@ -87,7 +87,7 @@ def _of_the_plan(error: Exception) -> bool:
     from pyspark import errors
 
     if isinstance(error, errors.PythonException):
-        return "spark_pufs" not in str(error)  # ours would be a bug, and is told as such
+        return "spark_pufs" not in str(error)  # ours would be a bug, and is reported as such
     names = ("AnalysisException", "ArithmeticException", "ArrayIndexOutOfBoundsException", "DateTimeException",
              "IllegalArgumentException", "NumberFormatException", "ParseException", "SparkRuntimeException",
              "UnsupportedOperationException")  # fmt: skip

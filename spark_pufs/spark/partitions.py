@@ -87,7 +87,7 @@ class FramePartitions:
 
     @cached_property
     def _hashed(self) -> dict[str, tuple[object, str]]:
-        """The value behind each key, and a hash of its rows in any order; nulls are told from their neighbours."""
+        """The value behind each key, and a hash of its rows in any order; nulls count as values of their own."""
         from pyspark.sql import functions as F
 
         own = [F.col(f"`{name.replace('`', '``')}`") for name in sorted(self._rest(self._frame).columns)]

@@ -3,23 +3,32 @@ random numbers. Then the counts of one pass do not belong to the bins of another
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.pass_checksum import changed_table
 
-__all__ = ["Watch"]
+__all__ = ["FirstPass", "Watch"]
+
+
+@dataclass
+class FirstPass:
+    """How many rows a table had in the first pass over any of its columns; None before that."""
+
+    rows: int | None = None
 
 
 class Watch:
     """Remembers what the first pass saw and holds every later one to it.
 
-    Sources of other columns of the same table share ``rows``, the number of rows of the first pass over any of them.
+    Sources of other columns of the same table share ``table``.
     """
 
-    def __init__(self, rows: list[int] | None = None) -> None:
+    def __init__(self, table: FirstPass | None = None) -> None:
         self._first: NDArray[np.uint64] | None = None
-        self._rows: list[int] = [] if rows is None else rows
+        self._table = table or FirstPass()
 
     @property
     def began(self) -> bool:
@@ -28,12 +37,12 @@ class Watch:
     def look(self, witness: NDArray[np.uint64], what: str) -> None:
         """Raise unless the pass ``what`` saw the rows of the first pass."""
         now = int(witness[1])
-        if not self._rows:
-            self._rows.append(now)
+        if self._table.rows is None:
+            self._table.rows = now
         if self._first is None:
             self._first = witness
-        if now != self._rows[0] or not np.array_equal(witness, self._first):
-            raise changed_table(_seen(self._rows[0], now, what))
+        if now != self._table.rows or not np.array_equal(witness, self._first):
+            raise changed_table(_seen(self._table.rows, now, what))
 
 
 def _seen(before: int, now: int, what: str) -> str:

@@ -16,7 +16,7 @@ from spark_pufs.core.schema import Schema, label_states, match, patterns, resolv
 from spark_pufs.engines.base import Blocks, Engine, Grader, Packer, Source
 from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
-from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Layout
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Column, Layout
 
 __all__ = ["Frozen", "NearCopy", "PUTable", "Plan", "bins_of", "inspect", "narrowed", "pack", "packer"]
 
@@ -121,7 +121,7 @@ def inspect(
         states,
         features,
         dropped,
-        _warnings(schema, profile, labels, request, features),
+        _warnings(schema, profile, labels, request, features, _moments(columns)),
         source,
         request.binning_or(own_binning),
         frozen=frozen,
@@ -310,12 +310,12 @@ def _nothing_left(dropped: Mapping[str, str]) -> Fault:
 
 
 def _warnings(
-    schema: Schema, profile: Profile, labels: Labels, request: Request, features: tuple[str, ...]
+    schema: Schema, profile: Profile, labels: Labels, request: Request, features: tuple[str, ...], moments: set[str]
 ) -> tuple[str, ...]:
     notes = [
         f"Column '{name}': {kind}, nearly all different: an identifier? Put it into keep or exclude."
         for name, kind in _identifiers(schema, profile).items()
-        if name in features
+        if name in features and name not in moments
     ]
     for i, name in enumerate(schema.numeric):
         if profile.infinite[i]:
@@ -324,6 +324,11 @@ def _warnings(
     if request.label.negative and not labels.negative:
         notes.append(f"Column '{schema.label}': no row has a value that means negative.")
     return tuple(notes)
+
+
+def _moments(columns: Sequence[Column]) -> set[str]:
+    """Times and days, which are nearly all different and number no rows."""
+    return {column.name for column in columns if column.type.startswith(("timestamp", "datetime", "date"))}
 
 
 def _identifiers(schema: Schema, profile: Profile) -> dict[str, str]:

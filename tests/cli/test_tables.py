@@ -44,7 +44,7 @@ def test_a_csv_with_its_label_is_enough(flows: str, capsys: pytest.CaptureFixtur
     assert "    1  b     ████████████████████████  1.00" in said
     assert "Report:  runs/flows-semi-mim-k2/report.html" in said
     printed = said.partition("keeps it):\n")[2]
-    assert yaml.safe_load(printed)["select"] == {"method": "semi-mim", "k": 2}
+    assert yaml.safe_load(printed)["select"] == {"method": "semi-mim", "k": 2, "judge": True}
     assert read_selection("runs/flows-semi-mim-k2").names[0] == "b"
 
 

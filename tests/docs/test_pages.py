@@ -24,6 +24,7 @@ DATA = {"docs/tutorial.md": "rt_iot2022/rt_iot2022.parquet"}
 ELSEWHERE = {"docs/pipelines.md": "tests/spark/ml/test_ml.py"}
 # Code that is shown and not run, and why.
 SHOWN = {
+    "docs/airflow.md": "a DAG of the user's own that follows ours; its like runs in tests/integration/test_airflow.py",
     "docs/places.md": "a notebook's own session, a Connect server's address",
 }
 

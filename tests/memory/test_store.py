@@ -61,6 +61,9 @@ def test_files_of_stopped_runs_go(memory: Path) -> None:
     spark_pufs.select(day(3), memory=memory, partition="day", **OPTIONS)
     assert not stray.exists()
     assert len(list(memory.glob("counts-*"))) == 3
+    stray.write_bytes(b"left by one that had written its index")
+    spark_pufs.select(day(3), memory=memory, partition="day", **OPTIONS)
+    assert not stray.exists()
 
 
 def test_a_folder_of_the_user_is_left_alone(tmp_path: Path) -> None:

@@ -20,11 +20,12 @@ def with_findings(findings: Findings, warnings: tuple[str, ...] = ()) -> Selecti
 
 
 def test_held_out_rows_tell_all_three() -> None:
-    found = with_findings(Findings(verdict="Better than chance: ...", held_out=HeldOut(0.912, 0.93, 0.02, 0.01, 0.0)))
+    held = HeldOut(0.912, 0.93, 0.02, 0.01, 0.0, 0.015)
+    found = with_findings(Findings(verdict="Better than chance: ...", held_out=held))
     chosen, every = len(found.names), len(found.features)
     assert verdict_of(found).lines == (
         "Better than chance.",
-        f"Held-out AUC: {chosen} chosen 0.912 ± 0.020, all {every} 0.930, chance 0.500.",
+        f"Held-out AUC: {chosen} chosen 0.912 ± 0.020, all {every} 0.930 ± 0.015, chance 0.500.",
         "Nothing to look at was found.",
     )
 

@@ -52,7 +52,9 @@ def test_same_selection_again_changes_nothing(tmp_path: Path) -> None:
 
 def test_other_results_are_not_replaced_unasked(tmp_path: Path) -> None:
     small().write(tmp_path)
-    with pytest.raises(ConfigError, match=r"holds the results of another table, request or version\. Set output"):
+    with pytest.raises(
+        ConfigError, match=r"holds the results of another table, request or version\. .*Set `overwrite=True`"
+    ):
         small(seed=1).write(tmp_path)
     small(seed=1).write(tmp_path, overwrite=True)
     assert json.loads((tmp_path / "selection.json").read_text())["names"] == small(seed=1).names

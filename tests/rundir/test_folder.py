@@ -121,6 +121,14 @@ def test_a_damaged_manifest_is_named_and_results_stay_until_they_may_go(tmp_path
     small().write(tmp_path)
 
 
+def test_changed_replaces_the_results_of_others_alone(tmp_path: Path) -> None:
+    small().write(tmp_path)
+    folder = RunFolder(tmp_path)
+    assert folder.check(small().fingerprint, overwrite="changed") is True
+    assert folder.check(small(seed=1).fingerprint, overwrite="changed") is False
+    assert folder.check(small().fingerprint, overwrite=True) is False
+
+
 @pytest.mark.parametrize("facts", [None, 1, [], {}, {"sha256": 3}])
 def test_a_manifest_that_says_too_little_of_a_file_is_not_believed(tmp_path: Path, facts: object) -> None:
     small().write(tmp_path)

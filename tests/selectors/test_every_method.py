@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,27 +11,8 @@ import pytest
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.testing import CHECKS, Subject
 from spark_pufs.testing.subject import example_table, scores_of
+from support.quick_options import quick
 
-# Work cut down to what shows the rules; a method takes those of its options that are named here.
-QUICK: dict[str, Any] = {
-    "generation_size": 16,
-    "generations": 1,
-    "pairs": 4,
-    "evaluations": 2,
-    "trees": 3,
-    "steps": 5,
-    "iterations": 5,
-    "samplings": 2,
-    "folds": 2,
-    "bags": 2,
-    "repeats": 1,
-    "nodes": 8,
-}
-OWN: dict[str, dict[str, Any]] = {
-    "lgbm-opt": {"search": "paper"},
-    "pucfs": {"prior": 0.5},
-    "auto": {"methods": ["semi-mim", "k-best"]},
-}
 # Their own tests or merits decide how many features there are; k is then the most.
 DECIDES = {"semi-iamb", "iamb", "listwise-iamb", "pairwise-iamb"}
 # Chance enters by the place of a column: masks are drawn by place, and so are the folds of a comparison.
@@ -44,10 +24,10 @@ COARSE = {"pufs": 1e-3}  # a descent that stops before its end
 
 @cache
 def subject(method: str) -> Subject:
-    quick = {name: value for name, value in QUICK.items() if name in METHODS[method].options}
+    own = {"prior": 0.5} if method == "pucfs" else {}
     return Subject(
         METHODS[method],
-        {**quick, **OWN.get(method, {})},
+        {**quick(method), **own},
         may_choose_fewer=method in DECIDES,
         draws_by_column=method in BY_PLACE,
         draws_by_value=method in BY_VALUE,

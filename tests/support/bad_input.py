@@ -180,7 +180,8 @@ CASES: list[tuple[str, int, Callable[[], Any], str]] = [
         "prior above 1",
         2,
         select(prior=1.5),
-        "Option 'prior': must be a share between 0 and 1, or two of them, low and high, got 1.5. For example 0.05.",
+        "Option 'prior': must be a share between 0 and 1, two of them, low and high, or estimate, got 1.5."
+        " For example 0.05.",
     ),
     (
         "negative seed",

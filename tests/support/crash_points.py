@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from spark_pufs.errors import PufsError
+from spark_pufs.rundir.folder import RunFolder
 
 __all__ = ["Job", "Tally", "strike_at_random", "strike_everywhere"]
 
@@ -145,6 +146,7 @@ def _worked(work: Callable[[], object], folder: Path, strike: int, full: bool) -
         os.dup2(quiet, 2)
         warnings.simplefilter("ignore")
         if strike:
+            _tell_of_removals()
             sys.addaudithook(Seam(folder, strike, full))
         work()
         return DONE
@@ -152,6 +154,17 @@ def _worked(work: Callable[[], object], folder: Path, strike: int, full: bool) -
         return REFUSED
     except BaseException:
         return BROKEN
+
+
+def _tell_of_removals() -> None:
+    """Arrow removes files without a word to audit hooks; for the rest of this process a word is said for it."""
+    silent = RunFolder._delete
+
+    def told(self: RunFolder, name: str) -> None:
+        sys.audit("os.remove", self.at(name), -1)
+        silent(self, name)
+
+    RunFolder._delete = told  # type: ignore[method-assign]
 
 
 class Seam:

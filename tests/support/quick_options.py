@@ -10,12 +10,16 @@ from spark_pufs.selectors.registry import METHODS
 QUICK: dict[str, Any] = {
     "generation_size": 16,
     "generations": 1,
+    "pairs": 4,
     "evaluations": 2,
     "trees": 3,
     "steps": 5,
     "iterations": 5,
     "samplings": 2,
     "folds": 2,
+    "bags": 2,
+    "repeats": 1,
+    "nodes": 8,
     "methods": ["semi-mim", "k-best"],
 }
 

@@ -1,4 +1,4 @@
-"""sSelect and CLS: the Laplacian score, told about labels."""
+"""sSelect and CLS: the Laplacian score, with labels."""
 
 from __future__ import annotations
 

@@ -102,6 +102,10 @@ class GroupKernel:
             else:
                 sums += hot.sum(axis=1).astype(np.int64)
 
+    def nothing(self) -> Ints:
+        """The counts of no rows."""
+        return np.zeros((self.layout.total,) * (2 if self.pairs else 1), np.int64)
+
     def filled(self, sums: Ints, rows: int) -> Ints:
         """The sums of so many rows with those at the first levels."""
         if self.pairs:
@@ -172,6 +176,6 @@ class HalfSamples:
             else:
                 sums, count = np.zeros(state.sums.shape[2:], np.int64), len(single[label])
                 kernel.take(sums, state.codes[:, single[label]])
-            counts.append(kernel.filled(sums, count))
+            counts.append(kernel.filled(sums, count) if count else kernel.nothing())
             rows.append(count)
         return Half(np.stack(counts), np.array(rows))

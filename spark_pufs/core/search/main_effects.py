@@ -143,7 +143,7 @@ class ContrastSearch:
         return {"name": self.name, "generation": self.generation, "values": np.array(self.values)}
 
     def restore(self, state: Mapping[str, object]) -> Self:
-        """Go on from a ``state_dict`` of a search with the same arguments: the scores are told again.
+        """Go on from a ``state_dict`` of a search with the same arguments: the scores are replayed.
 
         A state that such a search cannot have come to is a ValueError.
         """

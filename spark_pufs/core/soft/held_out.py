@@ -21,8 +21,9 @@ __all__ = ["HeldOut", "column_scores", "judged", "rank_columns", "soft_auc"]
 class HeldOut:
     """AUC of labelled against other rows, none of which was seen: ``chosen`` columns, ``every`` column.
 
-    ``error``, ``chosen_error``: standard errors of the difference and of ``chosen``. ``lost``: by how much the choice
-    falls short of all columns where rows count by the teacher's soft labels, which vary less than a few labels do.
+    ``error``, ``chosen_error``, ``every_error``: standard errors of the difference, of ``chosen`` and of ``every``.
+    ``lost``: by how much the choice falls short of all columns where rows count by the teacher's soft labels, which
+    vary less than a few labels do; without a teacher, by the labels.
     """
 
     chosen: float
@@ -30,6 +31,15 @@ class HeldOut:
     chosen_error: float
     error: float
     lost: float
+    every_error: float | None = None  # None: judged before it was told
+
+    def told(self, better: bool, chosen: int, columns: int) -> str:
+        """The verdict on so many of all columns in one line."""
+        gap = f"difference {self.chosen - self.every:+.3f} +- {self.error:.3f}"
+        aucs = f"held-out AUC {self.chosen:.3f} +- {self.chosen_error:.3f} with {chosen} of {columns} columns"
+        how = "Better than chance" if better else "No better than chance"
+        rest = f"{self.every:.3f} with all ({gap}, up to {self.most_lost:.2f} may be lost), 0.5 by chance."
+        return f"{how}: {aucs}, {rest}"
 
     @property
     def most_lost(self) -> float:
@@ -60,10 +70,10 @@ def judged(chosen: Floats, every: Floats, labelled: Bools, soft: Floats) -> Held
     """Scores (n,) by the chosen columns beside scores by all of them."""
     parts = [placements(scores[labelled], scores[~labelled]) for scores in (chosen, every)]
     aucs = [float(above.mean()) for above, _ in parts]
-    spread = np.sqrt(placement_variance(*parts[0]))
+    spread, every_spread = (np.sqrt(placement_variance(*part)) for part in parts)
     gap = np.sqrt(placement_variance(parts[1][0] - parts[0][0], parts[1][1] - parts[0][1]))
     lost = soft_auc(every, soft) - soft_auc(chosen, soft)
-    return HeldOut(aucs[0], aucs[1], float(spread), float(gap), lost)
+    return HeldOut(aucs[0], aucs[1], float(spread), float(gap), lost, float(every_spread))
 
 
 def soft_auc(scores: Floats, soft: Floats) -> float:

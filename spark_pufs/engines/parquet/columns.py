@@ -23,7 +23,7 @@ from spark_pufs.types import Text
 __all__ = ["FRACTIONS", "MOMENTS", "FileColumn", "constant", "fits", "numbers", "texts"]
 
 MOMENTS = ("date", "timestamp", "timestamp_ntz")
-FRACTIONS = ("float", "double", "timestamp", "timestamp_ntz", "decimal")  # as text they are told by their doubles
+FRACTIONS = ("float", "double", "timestamp", "timestamp_ntz", "decimal")  # as text they are identified by their doubles
 _EXACT_DIGITS = 15  # of a decimal whose unscaled value a double holds exactly
 _ONES = 10.0 ** np.arange(23)  # powers of ten that a double holds exactly
 _UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}

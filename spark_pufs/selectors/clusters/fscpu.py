@@ -54,6 +54,8 @@ from spark_pufs.selectors.sampling import draw_sample, rows_in
 
 __all__ = ["METHODS", "FscpuOptions", "mixture_settings"]
 
+NAMED = 3  # features in a line of progress
+
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -90,7 +92,7 @@ def _run(task: Task, with_information: bool) -> Outcome:
 
 
 def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
-    """``alone`` (D,): what each feature tells by itself, which decides where clusters do not."""
+    """``alone`` (D,): each feature's information alone, which decides where clusters do not."""
     options = task.options_as(FscpuOptions)
     budget = mask_budget(task)
     settings = mixture_settings(options)
@@ -151,9 +153,15 @@ def _progress(task: Task, search: Search, seconds: float) -> str:
     settled = len(search.theta) - search.unsettled
     left = (total - search.generation) * seconds
     return (
-        f"generation {search.generation}: best f {search.best_f:.3f}, {settled} of {len(search.theta)} features "
-        f"settled, at most {left:.0f} s left"
+        f"searching: round {search.generation} of at most {total:,}, {settled} of {len(search.theta)} features "
+        f"decided, at most {left:.0f} s left, best so far {_some(task, search)}"
     )
+
+
+def _some(task: Task, search: Search) -> str:
+    """The first features of the best choice so far."""
+    names = [task.table.names[i] for i in np.argsort(-search.theta, kind="stable") if search.selection()[i]]
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
 
 
 def _stopped(task: Task, search: Search) -> Fault:

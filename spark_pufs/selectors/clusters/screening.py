@@ -28,13 +28,13 @@ PER_CHOSEN = 4  # features to search for each that is chosen, at least
 
 
 def information_alone(task: Task, correction: str) -> Floats:
-    """What each feature (D,) tells of the label by itself."""
+    """The information (D,) of each feature alone about the label."""
     measure = MEASURES[correction]
     return measure.alone(apply_surrogate(task.counter.labels(), "y0"), task.table.layout)[0]
 
 
 def some_column_tells(task: Task) -> bool:
-    """Whether some column alone tells more of the label than the best of as many columns of noise, at level 5 %."""
+    """Whether some column alone has more information about the label than the best of as many noise columns, at 5 %."""
     counts, layout = apply_surrogate(task.counter.labels(), "y0")[:, None, :], task.table.layout
     deviates = chance_of_class(counts, layout).deviates(class_given_feature(counts, layout)[0])
     return bool(deviates.max() > -ndtri(0.05 / layout.features))
@@ -61,7 +61,7 @@ def screened(task: Task, kept: Ints) -> Task:
 
 
 def widened(outcome: Outcome, kept: Ints, task: Task, information: Floats) -> Outcome:
-    """The outcome in terms of all features; those that were not searched rank last, by what they tell alone."""
+    """The outcome in terms of all features; those that were not searched rank last, by their individual relevance."""
     scores, errors = np.zeros(len(information)), np.zeros(len(information))
     scores[kept], errors[kept] = outcome.scores, outcome.errors
     out = np.ones(len(information), np.bool_)

@@ -2,7 +2,7 @@
 
 Few labels are held out, so that a winner is mostly luck: methods within one standard error of the best are averaged.
 Where labelled rows gather in clusters far beyond chance almost any few columns predict them, and prediction no longer
-tells who is relevant: then the search for columns that make clusters is heard, with what soft labels say.
+tells who is relevant: then the search for columns that make clusters is used, with what soft labels say.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from spark_pufs.selectors.evidence.trial import ALL
 
 __all__ = ["CLUSTERING", "FLAGSHIP", "Choice", "choose"]
 
-FLAGSHIP = "distil"  # heard in any case where it is a candidate and not clearly worse; alone where labels are too few
+FLAGSHIP = "distil"  # used in any case where it is a candidate and not clearly worse; alone where labels are too few
 CLUSTERING = "fscpu"  # finds the columns that make clusters
 # In the mean where clusters decide: soft labels see a column that tells, whether or not it makes clusters.
 CLUSTER_WEIGHTS = {CLUSTERING: 2.0, "soft-jmi": 1.0}
 ALIKE = 1.0  # standard errors within which methods cannot be told apart
 CLEARLY = 2.0  # standard errors that make a difference clear
 FAR_AHEAD = 0.05  # of held-out AUC: a teacher that sees what the judge does not
-MUCH = 0.02  # of PU-AUC: a loss against all features that is told
+MUCH = 0.02  # of PU-AUC: a loss against all features that is reported
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _alike(comparison: Comparison, best: str, own: list[Standing], flagship: str
 
 
 def _heard(comparison: Comparison, name: str, ran: list[str]) -> bool:
-    """A method that rests on clusters is heard where they hold in every fold, or where it is clearly the best."""
+    """A method that rests on clusters is used where they hold in every fold, or where it is clearly the best."""
     checks = comparison.checks.get(name, ())
     others = [other for other in ran if other != name]
     return all(check == "holds" for check in checks) or not any(

@@ -44,9 +44,9 @@ __all__ = ["METHODS"]
 
 @dataclass(frozen=True)
 class BaselineKernel:
-    """``score(X, label, rng, **options)``, and what it is told besides the method's options.
+    """``score(X, label, rng, **options)``, and what it is given besides the method's options.
 
-    ``forward``: it chooses feature by feature and is told which are free; ``counted``: how many are wanted.
+    ``forward``: it chooses feature by feature and is given which are free; ``counted``: how many are wanted.
     """
 
     score: Callable[..., Scored]
@@ -102,6 +102,7 @@ def _of_columns(limits: Limits, columns: NDArray[np.intp]) -> Limits:
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:
     options = asdict(task.options_as(BaselineOptions))
+    del options["judge"]  # which is done outside the method
     rows = draw_rows(task, options.pop("rows"))
     limits = task.limits
     asked = Asked(limits, task.request.seed)

@@ -53,7 +53,11 @@ def _run(task: Task) -> Outcome:
     search = _search(task, budget)
     while not search.stopped:
         search.tell(_judged(task, rows, search.ask(), search.evaluation_seed, classifier))
-        task.note(f"generation {search.generation}: best AUC {search.best_f:.3f}, {search.unsettled} features open")
+        settled = len(search.theta) - search.unsettled
+        task.note(
+            f"searching: round {search.generation}, {settled} of {len(search.theta)} features decided, best held-out "
+            f"AUC so far {search.best_f:.3f}"
+        )
     return _outcome(task, search, rows)
 
 

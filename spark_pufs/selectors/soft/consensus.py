@@ -97,7 +97,7 @@ def _consensus(task: Task) -> Outcome:
     masks = np.zeros(ranks.shape, np.bool_)
     for own, rank in zip(masks, ranks, strict=True):
         own[by_score(rank, task.limits)] = True
-    task.note("judging the choice on held-out rows")
+    task.note("judging the choice on rows held out, beside all columns and chance")
     ranker = partial(rank_by_bags, float(options.share))
     verdict = held_out(task, training, teaching, len(chosen), ranker) if options.judge else None
     judgement = Judgement(teaching, verdict, len(chosen), len(scores))

@@ -46,16 +46,16 @@ class DistilOptions(Options):
 
 def _distil(task: Task) -> Outcome:
     options = task.options_as(DistilOptions)
-    task.note("teaching: four models learn the label, out of fold")
+    task.note("step 1 of 3: four models learn who is labelled, each judged on rows it has not seen")
     training = draw_training_sample(task, options.rows)
     folds = fold_count(options.folds, int(training.positive.sum()))
     teaching = teach(task, training, folds, options.trees)
-    task.note("three views rank the columns")
+    task.note("step 2 of 3: three views rank the columns")
     report = _students(task, training, teaching)
     places = training.by_feature(ranks(report.scores))
     scores = places.mean(axis=0)
     chosen = by_score(scores, task.limits)
-    task.note("judging the choice on held-out rows")
+    task.note("step 3 of 3: judging the choice on rows held out, beside all columns and chance")
     found = held_out(task, training, teaching, len(chosen)) if options.judge else None
     judgement = Judgement(teaching, found, len(chosen), len(scores))
     strength = training.by_feature(report.strength) * judgement.better  # nothing of noise is relevant

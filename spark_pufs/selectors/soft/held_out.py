@@ -20,6 +20,7 @@ from spark_pufs.types import LABELLED_NEGATIVE, UNLABELLED
 
 __all__ = [
     "INNER_FOLDS",
+    "MUCH",
     "NOISE",
     "TREES",
     "ColumnRanks",
@@ -176,14 +177,11 @@ class Judgement:
     @property
     def verdict(self) -> str:
         """The judgement in one line."""
-        how = "Better than chance" if self.better else "No better than chance"
         if self.found is None:
+            how = "Better than chance" if self.better else "No better than chance"
             auc = f"{self.teaching.auc:.3f} +- {self.teaching.error:.3f}"
             return f"{how}: held-out AUC {auc} with all {self.columns} columns, 0.5 by chance."
-        found, of = self.found, f"{self.chosen} of {self.columns} columns"
-        gap = f"difference {found.chosen - found.every:+.3f} +- {found.error:.3f}"
-        told = f"held-out AUC {found.chosen:.3f} +- {found.chosen_error:.3f} with {of}, {found.every:.3f} with all"
-        return f"{how}: {told} ({gap}, up to {found.most_lost:.2f} may be lost), 0.5 by chance."
+        return self.found.told(self.better, self.chosen, self.columns)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -198,4 +196,6 @@ class Judgement:
 
     def rounded(self) -> HeldOut | None:
         """What held-out rows say, for the report."""
-        return self.found and HeldOut(**{name: round(value, 6) for name, value in asdict(self.found).items()})
+        return self.found and HeldOut(
+            **{name: round(value, 6) for name, value in asdict(self.found).items() if value is not None}
+        )

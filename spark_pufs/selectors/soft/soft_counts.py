@@ -62,11 +62,11 @@ def _rank(criterion: type[MIM]) -> Callable[[Task], Outcome]:
 
 def _ranked(criterion: type[MIM], task: Task) -> Outcome:
     options = task.options_as(SoftOptions)
-    task.note("teaching: four models learn the label, out of fold")
+    task.note("step 1 of 2: four models learn who is labelled, each judged on rows it has not seen")
     training = draw_training_sample(task, options.rows)
     folds = fold_count(options.folds, int(training.positive.sum()))
     teaching, teacher = teacher_of(task, training, folds, options.trees)
-    task.note("grading and counting all rows")
+    task.note("step 2 of 2: counting all rows with the models' word for each")
     judge: Criterion = criterion(task.table.layout, "soft", _measure(options.correction, teaching, training))
     table = _graded(task, training, teacher)
     try:

@@ -26,7 +26,7 @@ _SOURCES = "org.apache.spark.sql.execution.datasources."
 RELATION = f"{_SOURCES}LogicalRelation"
 PARQUET = f"{_SOURCES}parquet.ParquetFileFormat"
 _ABOVE = (f"{_PLANS}Project", f"{_PLANS}SubqueryAlias")
-# What a reader was told that only decides which files there are, or is looked at file by file.
+# Options of a reader that only decide which files there are, or are looked at file by file.
 _OPTIONS = {
     *("path", "paths", "basepath", "mergeschema", "recursivefilelookup", "pathglobfilter"),
     *("modifiedbefore", "modifiedafter"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_pufs.core.counting import profile as profile_module
 from spark_pufs.core.counting.column_profile import SKETCH, distinct_values
 from spark_pufs.core.counting.profile import MOST_VALUES, Profile, ProfileKernel
 from spark_pufs.core.records import like, to_bytes
@@ -117,6 +118,30 @@ def test_any_order_and_any_split_give_the_same_state(seed: int, parts: int) -> N
         merged = like(kernel.start(), to_bytes(state)).merge(merged)
     one, many = kernel.read(kernel.add(kernel.start(), whole)), kernel.read(merged)
     np.testing.assert_equal(asdict(many), asdict(one))
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7, 60])
+def test_a_full_sample_holds_the_rows_with_the_smallest_hashes(parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that come and go leave what one look at all rows would take, each with all its repeats."""
+    monkeypatch.setattr(profile_module, "SAMPLE_ROWS", 8)
+    rng = np.random.default_rng(parts)
+    X = rng.integers(0, 40, (600, 1)).astype(float)
+    whole, kernel = batch(X, [[str(value) for value in X[:, 0]]]), ProfileKernel(1, 1)
+    first, *others = np.array_split(rng.permutation(600), parts)
+    left, right = kernel.add(kernel.start(), part_of(whole, first)), kernel.start()
+    for i, rows in enumerate(others):
+        left, right = (kernel.add(left, part_of(whole, rows)), right) if i % 2 else (
+            left, kernel.add(right, part_of(whole, rows)))  # fmt: skip
+    found = left.merge(right).sample.sorted()
+    values, count = np.unique(X, return_counts=True)
+    every = {float(value): int(n) for value, n in zip(values, count, strict=True)}
+    assert len(found.hash) == 8
+    assert [every[value] for value in found.rows[:, 0].tolist()] == found.count.tolist()
+    monkeypatch.setattr(profile_module, "SAMPLE_ROWS", 100)
+    all_rows = kernel.add(kernel.start(), whole).sample.sorted()
+    assert found.hash.tolist() == all_rows.hash[:8].tolist()
+    assert found.rows.tolist() == all_rows.rows[:8].tolist()
+    assert found.texts.tolist() == all_rows.texts[:8].tolist()
 
 
 def test_against_pandas() -> None:

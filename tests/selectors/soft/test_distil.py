@@ -127,7 +127,7 @@ def test_the_verdict_compares_with_all_columns_and_leaves_a_trace() -> None:
     found = plain()
     assert found.verdict.startswith("Better than chance: held-out AUC 0.")
     assert "with 2 of 7 columns" in found.verdict
-    assert set(found.details["held_out"]) == {"chosen", "every", "chosen_error", "error", "lost"}
+    assert set(found.details["held_out"]) == {"chosen", "every", "chosen_error", "error", "lost", "every_error"}
     assert str(found).splitlines()[:2] == [found.verdict, found.summary]
 
 

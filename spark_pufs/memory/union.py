@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import NoReturn
 
-from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.core.counting.row_sample import RowSample
-from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit, record
-from spark_pufs.engines.local import each_in_threads
+from spark_pufs.engines.base import Packer, Pass, record
 from spark_pufs.memory.partitions import PartitionedTable
-from spark_pufs.memory.window import no_rows
+from spark_pufs.memory.window import WithoutRows, no_rows
 from spark_pufs.table.numbers import TableRows
-from spark_pufs.types import Column, LabelRule, RawBatch
+from spark_pufs.types import Column, RawBatch
 
 __all__ = ["UnionEngine"]
 
 
-class UnionEngine:
+class UnionEngine(WithoutRows):
     """The partitions ``keys`` of a table."""
 
     def __init__(self, table: PartitionedTable, keys: Sequence[str]) -> None:
@@ -35,17 +32,6 @@ class UnionEngine:
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> UnionSource:
         return UnionSource(self._table, self._keys, tuple(numeric), tuple(text), label, self.passes)
-
-    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
-        raise no_rows("a list of likely positives")
-
-    def each(
-        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
-    ) -> list[Result]:
-        return each_in_threads(function, shared, units)
-
-    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> NoReturn:
-        raise no_rows("a search of clusters")
 
 
 @dataclass(frozen=True)

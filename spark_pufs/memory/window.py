@@ -31,7 +31,7 @@ from spark_pufs.memory.reference import Reference
 from spark_pufs.table.numbers import EncodedKernel
 from spark_pufs.types import LABEL_STATES, Bins, Block, Column, LabelRule, RawBatch, Text
 
-__all__ = ["Window", "WindowEngine", "no_rows"]
+__all__ = ["Window", "WindowEngine", "WithoutRows", "no_rows"]
 
 Counts = NDArray[np.int64]
 OTHERS = "\0others"  # in place of texts that have no level of their own
@@ -69,7 +69,22 @@ def _closed(bins: Bins, rows: Counts) -> Bins:
     return replace(own, pooled=bool(rows[-2])) if bins.kind == "text" else own
 
 
-class WindowEngine:
+class WithoutRows:
+    """What an engine of a memory does where others go through all rows: it works in threads, or refuses."""
+
+    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
+        raise no_rows("a list of likely positives")
+
+    def each(
+        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
+    ) -> list[Result]:
+        return each_in_threads(function, shared, units)
+
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> NoReturn:
+        raise no_rows("a search of clusters")
+
+
+class WindowEngine(WithoutRows):
     """A table of which only counts are left."""
 
     how: dict[str, str]
@@ -85,17 +100,6 @@ class WindowEngine:
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> WindowSource:
         return WindowSource(self._window, tuple(numeric), tuple(text))
-
-    def likely_positives(self, model: RowLister, rule: LabelRule, keep: Sequence[str]) -> NoReturn:
-        raise no_rows("a list of likely positives")
-
-    def each(
-        self, function: Callable[[Shared, Unit], Result], shared: Shared, units: Sequence[Unit], result: type[Result]
-    ) -> list[Result]:
-        return each_in_threads(function, shared, units)
-
-    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> NoReturn:
-        raise no_rows("a search of clusters")
 
 
 @dataclass(frozen=True)

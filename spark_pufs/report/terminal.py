@@ -29,7 +29,7 @@ def ranking_lines(selection: Selection, block: str = "█") -> list[str]:
     others = [feature for feature in selection.features if not feature.selected]
     told = all(feature.relevance is not None for feature in selection.features)
     shown = [*chosen[:CHOSEN], *others[:OTHERS]]
-    names = min(max((len(short(visible(feature.name), NAME)) for feature in shown), default=0), NAME)
+    names = max(len("feature"), *(len(short(visible(feature.name), NAME)) for feature in shown), 0)
     most = max((abs(_value(feature, told)) for feature in shown), default=0.0) or 1.0
     head = f"{'rank':>5}  {'feature':{names}}  {'relevance' if told else 'score':{BAR}}"
     rows = [_row(feature, told, names, most, block) for feature in shown]

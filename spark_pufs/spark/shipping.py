@@ -92,7 +92,8 @@ def each(
                 columns = [pa.array([unit]), pa.array([found], pa.binary())]
                 yield pa.RecordBatch.from_arrays(columns, ["unit", "result"])
 
-    name = getattr(function, "func", function).__name__  # of what a partial is of
+    inner = getattr(function, "func", function)  # what a partial is of
+    name = getattr(inner, "__name__", type(inner).__name__)
     what = f"{name.replace('_', ' ')}, {len(parts)} tasks"
     try:
         with jobs_called(spark, what):

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
-import spark_pufs.jobs.select_job
+import spark_pufs.run.remembered
 from spark_pufs.cli import run
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import MARK, RunFolder
@@ -108,13 +108,13 @@ def test_a_source_that_may_not_be_read(example: Path, tmp_path: Path, capsys: py
 
 def between_passes(monkeypatch: pytest.MonkeyPatch, change: Callable[[], Any]) -> None:
     """Do something after the table was checked and before it is packed."""
-    execute = spark_pufs.jobs.select_job.execute
+    execute = spark_pufs.run.remembered.execute
 
     def later(*given: Any) -> Any:
         change()
         return execute(*given)
 
-    monkeypatch.setattr(spark_pufs.jobs.select_job, "execute", later)
+    monkeypatch.setattr(spark_pufs.run.remembered, "execute", later)
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_a_csv_with_its_label_is_enough(flows: str, capsys: pytest.CaptureFixtur
     assert run(["select", flows, "--label", "confirmed", "-k", "2", "--exclude", "id*", *QUICK]) == 0
     said = capsys.readouterr().out
     assert said.startswith("semi-mim: 2 of 5 features: b, ")
-    assert "    1  b     ████████████████████████  1.00" in said
+    assert "    1  b        ████████████████████████  1.00" in said
     assert "Report:  runs/flows-semi-mim-k2/report.html" in said
     printed = said.partition("keeps it):\n")[2]
     assert yaml.safe_load(printed)["select"] == {"method": "semi-mim", "k": 2, "judge": True}

@@ -44,7 +44,7 @@ def host_state() -> dict[str, Any]:
         "numpy": (np.geterr(), np.get_printoptions()),
         "pandas": copy.deepcopy(pd._config.config._global_config),  # type: ignore[attr-defined]
         "scikit-learn": sklearn.get_config(),
-        "garbage collection": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()),
+        "garbage collection": (gc.isenabled(), gc.get_threshold(), gc.get_freeze_count() > 0),  # frozen ones die too
         "import path": list(sys.path),
         "streams": (sys.stdout, sys.stderr, sys.stdin, sys.excepthook, threading.excepthook),
         "limits": (sys.getrecursionlimit(), sys.getswitchinterval()),

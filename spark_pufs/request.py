@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from spark_pufs.core.counting.bins import MAX_LEVELS
-from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.errors import ConfigError, Fault, warn
 from spark_pufs.types import LabelRule, column_name
 from spark_pufs.values import LARGEST, is_plain, plain, several, shown
 
@@ -97,6 +97,7 @@ class Request:
         read = {name: _read(name, value) for name, value in given.items()}
         if read.get("labelled_by") and method == DEFAULT_METHOD:
             method = GIVEN_METHOD  # the default gives way to a method that ranks given columns
+            warn([f"Option 'labelled_by': ranked by {GIVEN_METHOD}, since {DEFAULT_METHOD} cannot rank given columns."])
         k = read.get("k")
         propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
         estimate = read.get("prior") == "estimate"

@@ -10,7 +10,7 @@ from spark_pufs.selectors.clusters import fscpu
 from spark_pufs.selectors.evidence import auto
 from spark_pufs.selectors.information import markov, pucfs, ranking
 from spark_pufs.selectors.plugins import package_of, plugin, plugin_names, plugins
-from spark_pufs.selectors.rows import baselines, lgbm_opt, library, prfs, pufs
+from spark_pufs.selectors.rows import baselines, lgbm_opt, library, prfs, pufs, pulasso
 from spark_pufs.selectors.soft import consensus, distil, soft_counts
 
 __all__ = ["METHODS", "every_method", "known_method", "method_named", "no_clusters", "packages_behind"]
@@ -28,6 +28,7 @@ METHODS: dict[str, Method] = {
         pucfs,
         prfs,
         pufs,
+        pulasso,
         library,
         baselines,
         lgbm_opt,

@@ -23,6 +23,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "lgbm-opt": {"search": "paper", "evaluations": 2, "rows": 300},
     "sselect": {"rows": 300},
     "prfs": {},
+    "pulasso": {"prior": 0.3, "rows": 300, "penalties": 8},
     "distil": {"rows": 300, "trees": 10},
     "consensus": {"rows": 300, "trees": 5, "bags": 2},
     "soft-mim": {"rows": 300, "trees": 10},

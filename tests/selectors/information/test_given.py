@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from spark_pufs import ConfigError, select
+from spark_pufs import ConfigError, PufsWarning, select
 from spark_pufs.core.information.chance import class_beyond_chance
 from spark_pufs.types import Layout
 
@@ -30,7 +30,8 @@ def table(seed: int = 0) -> pd.DataFrame:
 def test_the_column_that_labels_follow_does_not_win() -> None:
     plain = select(table(), label="label", method="semi-mim", k=2, categorical=["region"])
     assert "region" in plain.names
-    given = select(table(), label="label", k=2, categorical=["region"], labelled_by="region")
+    with pytest.warns(PufsWarning, match="'labelled_by': ranked by semi-mim, since distil cannot rank given columns"):
+        given = select(table(), label="label", k=2, categorical=["region"], labelled_by="region")
     assert given.method == "semi-mim"
     assert given.names == ["a", "b"]
     lines = given.table().set_index("name")
@@ -40,9 +41,9 @@ def test_the_column_that_labels_follow_does_not_win() -> None:
 
 
 def test_false_features_are_counted_given_the_column() -> None:
-    found = select(table(), label="label", fdr=0.05, labelled_by=["region"])
+    found = select(table(), label="label", method="semi-mim", fdr=0.05, labelled_by=["region"])
     assert set(found.names) == {"a", "b"}
-    several = select(table(), label="label", fdr=0.05, labelled_by=["region", "near"])
+    several = select(table(), label="label", method="semi-mim", fdr=0.05, labelled_by=["region", "near"])
     assert set(several.names) == {"a", "b"}
 
 

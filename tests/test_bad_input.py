@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from spark_pufs.errors import PufsError
-from spark_pufs.jobs.config import load_config
 from support.bad_input import CASES
+from support.configurations import load_config
 
 
 @pytest.mark.parametrize(("code", "broken", "message"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])

@@ -20,7 +20,7 @@ from spark_pufs.core.process_state import undisturbed, without_warnings
 from spark_pufs.errors import PufsWarning
 from spark_pufs.local import PUSelector
 from spark_pufs.selectors.registry import METHODS
-from support.host import unchanged
+from support.host import assert_unchanged
 from support.quick_options import quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::spark_pufs.errors.PufsWarning")
@@ -66,7 +66,7 @@ def two_threads(loaded: None) -> Iterator[None]:
 
 @pytest.mark.parametrize("method", list(METHODS))
 def test_a_selection_leaves_the_process_as_it_was(method: str) -> None:
-    with unchanged():
+    with assert_unchanged():
         spark_pufs.select(table(), **asked(method))
 
 
@@ -92,14 +92,14 @@ def refused() -> None:
 @pytest.mark.parametrize("door", ["compare", "check", "likely", "scikit-learn", "diff", "an error"])
 def test_other_doors_leave_the_process_as_it_was(door: str) -> None:
     call = other_doors()[door]
-    with unchanged():
+    with assert_unchanged():
         call()
 
 
 def test_files_are_all_that_writing_leaves(tmp_path: Path) -> None:
     selection = spark_pufs.select(table(), **asked("fscpu"), checkpoint=tmp_path / "search")
     own = tmp_path / "search"
-    with unchanged():
+    with assert_unchanged():
         selection.write(own / "run")
         selection.write_report(own / "report.html")
 
@@ -108,7 +108,7 @@ def test_eight_at_once_answer_as_alone_and_leave_the_process_as_it_was() -> None
     frames = [table(seed) for seed in range(len(SIDE_BY_SIDE))]
     calls = [(frame, asked(method)) for frame, method in zip(frames, SIDE_BY_SIDE, strict=True)]
     alone = [spark_pufs.select(frame, **options) for frame, options in calls]
-    with unchanged(), ThreadPoolExecutor(len(calls)) as pool:
+    with assert_unchanged(), ThreadPoolExecutor(len(calls)) as pool:
         found = list(pool.map(lambda call: spark_pufs.select(call[0], **call[1]), calls))
     assert [one.features for one in found] == [one.features for one in alone]
     assert [one.warnings for one in found] == [one.warnings for one in alone]
@@ -117,7 +117,7 @@ def test_eight_at_once_answer_as_alone_and_leave_the_process_as_it_was() -> None
 def test_the_last_one_out_puts_back_what_the_first_one_found() -> None:
     """Threads that go in the order they came; what was set meanwhile by somebody else stays."""
     first, second = undisturbed(), undisturbed()
-    with unchanged(), ThreadPoolExecutor(1) as other:
+    with assert_unchanged(), ThreadPoolExecutor(1) as other:
         first.__enter__()
         other.submit(second.__enter__).result()
         first.__exit__(None, None, None)
@@ -131,7 +131,7 @@ def test_the_last_one_out_puts_back_what_the_first_one_found() -> None:
 def test_filters_that_threads_leave_behind_are_taken_away() -> None:
     """Two blocks of catch_warnings that end in the order they began, as in two threads."""
     first, second = warnings.catch_warnings(), warnings.catch_warnings()
-    with unchanged(), undisturbed():
+    with assert_unchanged(), undisturbed():
         first.__enter__()
         second.__enter__()
         first.__exit__(None, None, None)
@@ -140,7 +140,7 @@ def test_filters_that_threads_leave_behind_are_taken_away() -> None:
 
 
 def test_what_scikit_learn_warns_of_is_not_heard() -> None:
-    with unchanged(), warnings.catch_warnings(record=True) as heard:
+    with assert_unchanged(), warnings.catch_warnings(record=True) as heard:
         warnings.simplefilter("always")
         with without_warnings(), without_warnings():
             warnings.warn_explicit("slow", UserWarning, "file", 1, module="sklearn.mixture")

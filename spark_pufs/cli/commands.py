@@ -74,7 +74,7 @@ def _code(arguments: list[str]) -> int:
 
         log.debug("unexpected", exc_info=True)
         return broken(error)
-    except Exception as error:
+    except Exception as error:  # a fault of ours or of a library: one line and an exit code, no stack
         log.debug("unexpected", exc_info=True)
         line = next(iter(str(error).splitlines()), "")[:MOST_READ]  # below the first Spark puts a Java stack
         first = visible(foreign(line))

@@ -13,7 +13,8 @@ from spark_pufs.jobs.config import RunConfig, Section, resolved
 from spark_pufs.jobs.opening import opened
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.jobs.select_job import CONFIG
-from spark_pufs.run.execution import compare_with, fingerprint, prepare
+from spark_pufs.run.execution import compare_with, prepare
+from spark_pufs.run.provenance import fingerprint
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selectors.evidence.auto import CANDIDATES

@@ -46,7 +46,6 @@ __all__ = [
     "Section",
     "SelectionOutput",
     "SparkConfig",
-    "load_config",
     "load_settings",
     "overrides_in",
     "resolved",
@@ -221,11 +220,6 @@ _COMMON = {field.name for field in fields(Request)} - {
     "estimate_prior",
     *FeaturesConfig.model_fields,
 }
-
-
-def load_config(path: str | Path, overrides: Sequence[str] = ()) -> RunConfig:
-    """The configuration of a selection: a YAML file with ``section.key=value`` overrides."""
-    return load_settings(path, RunConfig, overrides, EXAMPLE)
 
 
 def load_settings(path: str | Path, model: type[Settings], overrides: Sequence[str], example: str) -> Settings:

@@ -81,7 +81,7 @@ def _errors_of_spark(config: RunConfig) -> Iterator[None]:
     """What Spark says of rows in our words, where it is there to say something."""
     try:
         yield
-    except Exception:
+    except Exception:  # raised again: plain_errors knows which are Spark's
         if "pyspark" not in sys.modules:
             raise
         from spark_pufs.spark.io import plain_errors

@@ -21,13 +21,13 @@ from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.execution import (
     check,
     check_table,
-    fingerprint,
     identifiers,
     labelling_of_table,
     prepare,
     prior_of_table,
     rehearse,
 )
+from spark_pufs.run.provenance import fingerprint
 from spark_pufs.run.remembered import Recalled, recall
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.files import selection_files

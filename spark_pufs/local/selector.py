@@ -178,7 +178,7 @@ def _own_errors(where: str) -> Iterator[None]:
         yield
     except PufsError:
         raise
-    except Exception as error:
+    except Exception as error:  # libraries and objects of users raise any kind
         kind = _WrongType if isinstance(error, TypeError) else DataError
         told = " ".join(foreign(str(error)[:MOST_READ]).split()).rstrip(".")[:MOST_TOLD]
         raise kind(Fault(where, told, "Give rows and columns of numbers or text, as for fit.")) from error

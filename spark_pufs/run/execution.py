@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import platform
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache, partial
-from importlib import metadata
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -34,6 +30,7 @@ from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_co
 from spark_pufs.run.error_control import FeatureTests, as_found, controlled, tests_of
 from spark_pufs.run.feature_summary import summarise
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
+from spark_pufs.run.provenance import fingerprint, identity, run_facts, versions
 from spark_pufs.run.recall import recall_list
 from spark_pufs.run.relevance import Relevance, relevance_of, told_alone
 from spark_pufs.run.teacher_scores import labelling_of, prior_of, scored_rows, with_prior
@@ -54,17 +51,14 @@ from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
-from spark_pufs.types import Json, LabelRule
-from spark_pufs.version import __version__
+from spark_pufs.types import LabelRule
 
 __all__ = [
     "check",
     "check_table",
     "compare_with",
     "execute",
-    "fingerprint",
     "identifiers",
-    "identity",
     "label_faults",
     "labelling_of_table",
     "prepare",
@@ -76,7 +70,6 @@ __all__ = [
 
 IN_PROCESS = partial(LocalEngine, threads=1)
 FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
-PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
 
 
 @undisturbed()
@@ -320,28 +313,6 @@ def compare_with(
         task.table.blocks.release()
 
 
-def identity(plan: Plan, request: Request) -> dict[str, Json]:
-    """What an answer depends on, as plain values: the rows in any order, the request, the version."""
-    facts = {
-        "table": plan.profile.fingerprint,
-        "columns": plan.schema.order,
-        "request": request.as_dict(),
-        "version": __version__,
-    }
-    if plan.frozen is not None:
-        facts["cut_points"] = plan.frozen.digest
-    others = packages_behind(request.method)
-    if others:
-        facts["packages"] = others
-    plain: dict[str, Json] = json.loads(json.dumps(facts, default=str))
-    return plain
-
-
-def fingerprint(plan: Plan, request: Request) -> str:
-    """Same identity, same fingerprint."""
-    return hashlib.sha256(json.dumps(identity(plan, request), sort_keys=True).encode()).hexdigest()
-
-
 def _leaks(table: PUTable, counter: Counter) -> tuple[str, ...]:
     """Features whose levels tell the label of every row."""
     best = counter.labels().max(axis=0)
@@ -385,8 +356,8 @@ def _selection(
         findings=outcome.findings,
         request=request.as_dict(),
         fingerprint=fingerprint(plan, request),
-        versions={**_versions(), **packages_behind(request.method)},
-        run=_run_facts(engine, seconds),
+        versions={**versions(), **packages_behind(request.method)},
+        run=run_facts(engine, seconds),
     )
 
 
@@ -412,19 +383,3 @@ def _lines(
         )
         for rank, i in enumerate(order, start=1)
     )
-
-
-def _run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
-    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
-    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
-
-
-@cache  # reading what is installed takes longer than selecting from a small table
-def _versions() -> Mapping[str, str]:
-    versions = {"spark_pufs": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            versions[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue  # pyspark is an extra; a cluster's own Spark may not be a package
-    return versions

@@ -24,7 +24,8 @@ from spark_pufs.memory.union import UnionEngine
 from spark_pufs.memory.window import Window, WindowEngine, no_rows
 from spark_pufs.request import Request
 from spark_pufs.run.copies import one_of_each
-from spark_pufs.run.execution import check, execute, identity, prepare
+from spark_pufs.run.execution import check, execute, prepare
+from spark_pufs.run.provenance import identity
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Selection

@@ -23,6 +23,7 @@ from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
 from spark_pufs.rundir.differences import differences
+from spark_pufs.rundir.local_place import in_the_way, nearest
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text
 
@@ -85,9 +86,9 @@ class RunFolder:
 
     def check_place(self) -> None:
         """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
-        in_the_way, there = self._in_the_way(), self._nearest()
-        if in_the_way is not None:
-            raise in_the_way
+        wrong, there = in_the_way(self.local, self.path), nearest(self.local)
+        if wrong is not None:
+            raise wrong
         if there is not None and not os.access(there, os.W_OK | os.X_OK):
             raise PufsError(Fault(f"Output '{self.path}'", f"'{there}' may not be written", _FIX))
 
@@ -376,25 +377,9 @@ class RunFolder:
         with suppress(OSError, PufsError):
             self._delete(partial(name))
 
-    def _nearest(self) -> Path | None:
-        """What is there of the path, on this machine."""
-        if self.local is None:
-            return None
-        return next((place for place in (self.local, *self.local.parents) if os.path.lexists(place)), None)
-
-    def _in_the_way(self) -> ConfigError | None:
-        """What stands where a folder should."""
-        there = self._nearest()
-        if there is None or there.is_dir():
-            return None
-        found = f"'{there}' is a file, not a folder"
-        if not there.exists():
-            found = f"'{there}' is a link to nothing"
-        return ConfigError(Fault(f"Output '{self.path}'", found, "Name another output.path."))
-
     def _unwritten(self, error: OSError) -> PufsError:
         unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {gist(error)}", _FIX))
-        return self._in_the_way() or unwritten
+        return in_the_way(self.local, self.path) or unwritten
 
     def _damaged(self, name: str, why: str) -> DataError:
         fix = "Set `overwrite=True` to replace what is there, or name another path."

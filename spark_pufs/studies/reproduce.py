@@ -186,7 +186,7 @@ class UnitRunner:
                 found = study.run(unit)
             if not found:
                 raise ValueError("the unit gave no results")
-        except Exception as error:
+        except Exception as error:  # one unit that breaks down does not end the study
             found = [_failure(unit, error)]
         seconds = time.perf_counter() - began
         return Rows(tuple({UNIT: key_of(unit), **long_form(study.name, row, seconds)} for row in found))

@@ -20,7 +20,8 @@ from spark_pufs.engines.base import Engine
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import DataError
 from spark_pufs.request import Request
-from spark_pufs.run.execution import fingerprint, select_with
+from spark_pufs.run.execution import select_with
+from spark_pufs.run.provenance import fingerprint
 from spark_pufs.table.pu_table import inspect, pack
 from spark_pufs.types import LabelRule
 from support.places import PLACES, SINGLE, WHOLE, Placed, Table

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 import spark_pufs
-from spark_pufs.jobs.config import load_config
+from support.configurations import load_config
 
 MODULE = Path(__file__).parents[2] / "jobs" / "airflow" / "run_files.py"
 spec = importlib.util.spec_from_file_location("run_files", MODULE)

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from spark_pufs.errors import ConfigError
 from spark_pufs.jobs import plain_yaml
-from spark_pufs.jobs.config import load_config, parse, with_overrides
+from spark_pufs.jobs.config import parse, with_overrides
 from spark_pufs.jobs.plain_yaml import NotPlain, read_yaml
 from spark_pufs.types import LabelRule
+from support.configurations import load_config
 
 ROOT = Path(__file__).parents[2]
 

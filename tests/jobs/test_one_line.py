@@ -10,8 +10,9 @@ import yaml
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.jobs.compare_job import EXAMPLE as COMPARE_EXAMPLE
 from spark_pufs.jobs.compare_job import CompareConfig
-from spark_pufs.jobs.config import EXAMPLE, RunConfig, load_config
+from spark_pufs.jobs.config import EXAMPLE, RunConfig
 from spark_pufs.jobs.one_line import OneLine, as_yaml, save_config, source_of
+from support.configurations import load_config
 
 
 @pytest.mark.parametrize(

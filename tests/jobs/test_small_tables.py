@@ -186,7 +186,7 @@ def csv_file(path: Path, text: str) -> Path:
     return file
 
 
-def read(path: Path, format_: str, types: str | None, **options: Any) -> MemoryEngine | None:
+def check_read(path: Path, format_: str, types: str | None, **options: Any) -> MemoryEngine | None:
     """The engine over a file that is read in memory, its types being ``types``; None where it is left to Spark."""
     if types is None:
         with pytest.raises(NotAlike):
@@ -207,7 +207,7 @@ def bits(engine: Engine) -> list[Any]:
     return [known, found.rows, found.fingerprint, found.nulls.tolist(), found.nans.tolist(), found.text_counts]
 
 
-def same_as_spark(engine: MemoryEngine | None, session: Any, path: Path, format_: str) -> None:
+def check_same_as_spark(engine: MemoryEngine | None, session: Any, path: Path, format_: str) -> None:
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import read_table
 
@@ -218,7 +218,7 @@ def same_as_spark(engine: MemoryEngine | None, session: Any, path: Path, format_
 @pytest.mark.parametrize("name", CSV)
 def test_csv(name: str, tmp_path: Path) -> None:
     text, types = CSV[name]
-    read(csv_file(tmp_path, text), "csv", types)
+    check_read(csv_file(tmp_path, text), "csv", types)
 
 
 @pytest.mark.spark
@@ -227,14 +227,14 @@ def test_csv_as_spark(spark: Any, tmp_path: Path) -> None:
         folder = tmp_path / str(number)
         folder.mkdir()
         file = csv_file(folder, text)
-        same_as_spark(read(file, "csv", types), spark, file, "csv")
+        check_same_as_spark(check_read(file, "csv", types), spark, file, "csv")
 
 
 @pytest.mark.parametrize("name", JSON)
 def test_json(name: str, tmp_path: Path) -> None:
     lines, types = JSON[name]
     (tmp_path / "table.json").write_text("\n".join(lines), encoding="utf-8")
-    read(tmp_path / "table.json", "json", types)
+    check_read(tmp_path / "table.json", "json", types)
 
 
 @pytest.mark.spark
@@ -242,14 +242,14 @@ def test_json_as_spark(spark: Any, tmp_path: Path) -> None:
     for number, (lines, types) in enumerate(JSON.values()):
         file = tmp_path / f"{number}.json"
         file.write_text("\n".join(lines), encoding="utf-8")
-        same_as_spark(read(file, "json", types), spark, file, "json")
+        check_same_as_spark(check_read(file, "json", types), spark, file, "json")
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_parquet(name: str, tmp_path: Path) -> None:
     table, types = TABLES[name]
     pq.write_table(table, tmp_path / "table.parquet")
-    read(tmp_path / "table.parquet", "parquet", types)
+    check_read(tmp_path / "table.parquet", "parquet", types)
 
 
 @pytest.mark.spark
@@ -257,7 +257,7 @@ def test_parquet_as_spark(spark: Any, tmp_path: Path) -> None:
     for number, (table, types) in enumerate(TABLES.values()):
         file = tmp_path / f"{number}.parquet"
         pq.write_table(table, file)
-        same_as_spark(read(file, "parquet", types), spark, file, "parquet")
+        check_same_as_spark(check_read(file, "parquet", types), spark, file, "parquet")
 
 
 @pytest.mark.spark
@@ -273,10 +273,10 @@ def test_what_spark_wrote(spark: Any, tmp_path: Path) -> None:
         source = frame.drop("moment") if format_ == "orc" else frame
         source.repartition(3).write.format(format_).save(str(path))
         engine = MemoryEngine(read_small(str(path), format_, {}, limited=True))
-        same_as_spark(engine, spark, path, format_)
+        check_same_as_spark(engine, spark, path, format_)
     # An interval is stored as a plain number: the file's footer alone tells.
     spark.sql("select interval '3' month as a, 1 as b").write.parquet(str(tmp_path / "interval"))
-    read(tmp_path / "interval", "parquet", None)
+    check_read(tmp_path / "interval", "parquet", None)
 
 
 def _split(text: str) -> list[str]:
@@ -293,12 +293,12 @@ def _split(text: str) -> list[str]:
 @pytest.mark.parametrize("name", ORC)
 def test_orc(name: str, tmp_path: Path) -> None:
     orc.write_table(TABLES[name][0], tmp_path / "table.orc")
-    read(tmp_path / "table.orc", "orc", TABLES[name][1])
+    check_read(tmp_path / "table.orc", "orc", TABLES[name][1])
 
 
 def test_names_in_orc_that_spark_would_have_quoted(tmp_path: Path) -> None:
     orc.write_table(TABLES["odd names"][0], tmp_path / "table.orc")
-    read(tmp_path / "table.orc", "orc", None)
+    check_read(tmp_path / "table.orc", "orc", None)
 
 
 @pytest.mark.spark
@@ -307,7 +307,7 @@ def test_orc_as_spark(spark: Any, tmp_path: Path) -> None:
         table, types = TABLES[name]
         file = tmp_path / f"{name}.orc"
         orc.write_table(table, file)
-        same_as_spark(read(file, "orc", types), spark, file, "orc")
+        check_same_as_spark(check_read(file, "orc", types), spark, file, "orc")
 
 
 def _hive(path: Path) -> None:
@@ -330,26 +330,26 @@ def _broken(path: Path) -> None:
 )
 def test_folders_that_are_left_to_spark(make: Callable[[Path], None], tmp_path: Path) -> None:
     make(tmp_path)
-    read(tmp_path, "parquet", None)
+    check_read(tmp_path, "parquet", None)
 
 
 def test_files_that_spark_passes_over_are_passed_over(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), tmp_path / "1.parquet")
     for name in ("_SUCCESS", ".1.parquet.crc"):
         (tmp_path / name).write_text("")
-    engine = read(tmp_path, "parquet", "bigint")
+    engine = check_read(tmp_path, "parquet", "bigint")
     assert engine is not None
     assert bits(engine)[1] == 1
 
 
 def test_options_and_formats_that_are_left_to_spark(tmp_path: Path) -> None:
     file = csv_file(tmp_path, "a;b\n1;x\n")
-    read(file, "csv", "int string", sep=";")
-    read(file, "csv", None, sep=";", nullValue="x")
-    read(file, "csv", None, header="false")
-    read(file, "avro", None)
+    check_read(file, "csv", "int string", sep=";")
+    check_read(file, "csv", None, sep=";", nullValue="x")
+    check_read(file, "csv", None, header="false")
+    check_read(file, "avro", None)
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
-    read(tmp_path / "t.parquet", "parquet", None, mergeSchema="true")
+    check_read(tmp_path / "t.parquet", "parquet", None, mergeSchema="true")
 
 
 def test_a_missing_file_is_said_as_spark_would_be_made_to_say_it(tmp_path: Path) -> None:
@@ -371,4 +371,4 @@ def test_a_footer_of_spark_with_a_type_that_parquet_does_not_have(tmp_path: Path
     field = {"name": "a", "type": "interval month", "nullable": True, "metadata": {}}
     footer = {"org.apache.spark.sql.parquet.row.metadata": json.dumps({"type": "struct", "fields": [field]})}
     pq.write_table(columns(a=(pa.int32(), [3])).replace_schema_metadata(footer), tmp_path / "t.parquet")
-    read(tmp_path / "t.parquet", "parquet", None)
+    check_read(tmp_path / "t.parquet", "parquet", None)

@@ -22,7 +22,8 @@ from spark_pufs import local, select
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.local import PUSelector
 from spark_pufs.request import Request
-from spark_pufs.run.execution import fingerprint, prepare
+from spark_pufs.run.execution import prepare
+from spark_pufs.run.provenance import fingerprint
 from spark_pufs.selectors.registry import METHODS
 from spark_pufs.types import LabelRule
 from support.quick_options import quick

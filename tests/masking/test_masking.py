@@ -19,13 +19,14 @@ import spark_pufs
 from spark_pufs.cli import run
 from spark_pufs.cli.commands import Masked
 from spark_pufs.errors import ConfigError, Fault, PufsError
-from spark_pufs.jobs.config import RunConfig, load_config, parse, resolved, with_overrides
+from spark_pufs.jobs.config import RunConfig, parse, resolved, with_overrides
 from spark_pufs.jobs.select_job import resume
 from spark_pufs.jobs.settings_shown import places_masked
 from spark_pufs.masking.addresses import Address, address_shown
 from spark_pufs.masking.hidden import Secret, known_address
 from spark_pufs.masking.texts import MASK, foreign, masked
 from spark_pufs.rundir.folder import RunFolder
+from support.configurations import load_config
 
 SECRET = "Xy7/gH+q"
 ADDRESSES = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -33,9 +34,10 @@ def test_distributions_draw_shares() -> None:
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_every_part_can_be_saved(part: str, tmp_path: object) -> None:
+def test_every_part_can_be_saved(part: str, tmp_path: Path) -> None:
     selection = searched() if part == "search" else full()
-    selection.plot(part).savefig(f"{tmp_path}/{part}.svg")
+    selection.plot(part).savefig(tmp_path / "part.svg")
+    assert "</svg>" in (tmp_path / "part.svg").read_text(encoding="utf-8")
 
 
 def test_a_part_that_is_not_known_or_not_there() -> None:

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_pufs import select
-from spark_pufs.jobs.config import load_config, parse
+from spark_pufs.jobs.config import parse
 from spark_pufs.report.rerun import python_call, yaml_config
 from spark_pufs.request import Request
 from spark_pufs.selectors.evidence import sizes
 from spark_pufs.types import LabelRule
+from support.configurations import load_config
 
 TABLE = pd.DataFrame(
     {

@@ -14,7 +14,7 @@ import pytest
 
 import spark_pufs
 from spark_pufs.spark import PUFeatureSelector, engine
-from support.host import unchanged
+from support.host import assert_unchanged
 from support.quick_options import quick
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def loaded() -> None:
 @pytest.mark.parametrize("method", FAMILIES)
 def test_a_selection_leaves_the_session_as_it_was(spark: SparkSession, method: str) -> None:
     frame = table(spark)
-    with unchanged(spark):
+    with assert_unchanged(spark):
         spark_pufs.select(frame, **asked(method))
 
 
@@ -66,7 +66,7 @@ def test_masks_scored_by_the_cluster_leave_no_sample_behind(
     frame = table(spark)
     expected = spark_pufs.select(frame, **asked("fscpu"))
     monkeypatch.setattr(engine, "SMALL_SAMPLE", 0)
-    with unchanged(spark):
+    with assert_unchanged(spark):
         assert spark_pufs.select(frame, **asked("fscpu")).features == expected.features
 
 
@@ -91,7 +91,7 @@ def refused(frame: DataFrame) -> None:
 @pytest.mark.parametrize("door", ["compare", "check", "likely", "pyspark.ml", "an error"])
 def test_other_doors_leave_the_session_as_it_was(spark: SparkSession, door: str) -> None:
     call = other_doors(spark)[door]
-    with unchanged(spark):
+    with assert_unchanged(spark):
         call()
 
 
@@ -104,7 +104,7 @@ def test_eight_at_once_answer_as_alone_and_leave_the_session_as_it_was(spark: Sp
     alone = [spark_pufs.select(pandas_table(seed), **asked(method)) for seed, method in enumerate(SIDE_BY_SIDE)]
     frames[1].cache().count()
     try:
-        with unchanged(spark), ThreadPoolExecutor(len(calls)) as pool:
+        with assert_unchanged(spark), ThreadPoolExecutor(len(calls)) as pool:
             found = list(pool.map(lambda call: spark_pufs.select(call[0], **call[1]), calls))
     finally:
         frames[1].unpersist()

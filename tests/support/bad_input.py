@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 import spark_pufs
-from spark_pufs.jobs.config import load_config, parse, with_overrides
+from spark_pufs.jobs.config import parse, with_overrides
+from support.configurations import load_config
 
 N = 200
 INDEX = np.arange(N)

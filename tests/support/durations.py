@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,9 +27,11 @@ def recorded() -> dict[str, float]:
 
 
 def longest_first(items: Iterable[pytest.Item], seconds: dict[str, float]) -> list[pytest.Item]:
-    """All that need the session, then files that start processes, then others; the longest of each kind first."""
+    """All that need the session, then files that start processes, then long tests, then files of short ones; the
+    longest of each kind first, files of short tests by their number."""
     items = list(items)
     files: dict[Path, float] = defaultdict(float)
+    short: Counter[Path] = Counter(item.path for item in items if item.nodeid not in seconds)
     for item in items:
         files[item.path] += seconds.get(item.nodeid, 0.0)
 
@@ -38,7 +40,9 @@ def longest_first(items: Iterable[pytest.Item], seconds: dict[str, float]) -> li
             return 0, 0.0, ""
         if slow(item):
             return 1, -files[item.path], str(item.path)
-        return 2, -seconds.get(item.nodeid, 0.0), ""
+        if item.nodeid in seconds:
+            return 2, -seconds[item.nodeid], ""
+        return 3, -short[item.path], str(item.path)
 
     return sorted(items, key=place)
 

@@ -23,7 +23,7 @@ import pandas as pd
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["changes", "files_in", "host_state", "session_state", "unchanged"]
+__all__ = ["assert_unchanged", "changes", "files_in", "host_state", "session_state"]
 
 
 def host_state() -> dict[str, Any]:
@@ -103,7 +103,7 @@ def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, tuple[An
 
 
 @contextmanager
-def unchanged(spark: SparkSession | None = None) -> Iterator[None]:
+def assert_unchanged(spark: SparkSession | None = None) -> Iterator[None]:
     """Fails where the host is not as it was."""
 
     def now() -> dict[str, Any]:

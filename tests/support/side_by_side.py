@@ -20,15 +20,21 @@ from support.processes import slow
 __all__ = ["ByGroup", "SideBySide"]
 
 
-def group(item: pytest.Item) -> str | None:
-    """One worker has the Spark session; tests that start processes stay together by file; others go anywhere."""
+def group(item: pytest.Item, seconds: dict[str, float]) -> str | None:
+    """One worker has the Spark session; short tests, and those that start processes, stay together by file, whose
+    fixtures are then made once; long ones go anywhere."""
     if item.get_closest_marker("spark"):
         return "spark"
-    return item.path.stem if slow(item) else None
+    if slow(item):
+        return str(item.path)
+    return None if item.nodeid in seconds else f"short tests of {item.path}"
 
 
 class ByGroup(LoadScopeScheduling):
-    """Hands out whole groups, and one by one the tests that are in none."""
+    """Hands out whole groups, and one by one the tests that are in none.
+
+    With a group for every test the bookkeeping of the base class, quadratic in their number, would be noticed.
+    """
 
     def __init__(self, config: pytest.Config, log: Any, groups: Path) -> None:
         super().__init__(config, log)
@@ -67,7 +73,8 @@ class SideBySide:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         told = getattr(session.config, "workerinput", {})
         if told.get("workerid") == "gw0":
-            groups = {item.nodeid: name for item in session.items if (name := group(item))}
+            seconds = recorded()
+            groups = {item.nodeid: name for item in session.items if (name := group(item, seconds))}
             Path(told["groups"]).write_text(json.dumps(groups), encoding="utf-8")
 
     def pytest_unconfigure(self) -> None:

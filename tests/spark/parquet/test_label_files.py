@@ -89,9 +89,9 @@ def test_queries_that_leave_the_label_as_it_is(spark: Any, folder: Path, query: 
 def test_labels_that_are_computed_or_in_folders(spark: Any, folder: Path, tmp_path: Path) -> None:
     table = spark.read.parquet(str(folder))
     computed = table.selectExpr("x", "y", "coalesce(Label, 0) as label")
-    SparkEngine(computed).source(["x"], [], "label")
+    assert SparkEngine(computed).source(["x"], [], "label") is not None
     for value in (0, 1):
         written(tmp_path / "p" / f"label={value}" / "a.parquet", "x", "y")
     keyed = spark.read.parquet(str(tmp_path / "p"))
     for reader in ("arrow", "spark"):
-        SparkEngine(keyed, reader=reader).source(["x"], [], "label")
+        assert SparkEngine(keyed, reader=reader).source(["x"], [], "label") is not None

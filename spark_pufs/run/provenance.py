@@ -1,0 +1,61 @@
+"""Where an answer comes from: what it depends on, by which versions, in which passes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+
+from spark_pufs.engines.base import Engine
+from spark_pufs.request import Request
+from spark_pufs.selectors.registry import packages_behind
+from spark_pufs.table.pu_table import Plan
+from spark_pufs.types import Json
+from spark_pufs.version import __version__
+
+__all__ = ["fingerprint", "identity", "run_facts", "versions"]
+
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
+
+
+def identity(plan: Plan, request: Request) -> dict[str, Json]:
+    """What an answer depends on, as plain values: the rows in any order, the request, the version."""
+    facts = {
+        "table": plan.profile.fingerprint,
+        "columns": plan.schema.order,
+        "request": request.as_dict(),
+        "version": __version__,
+    }
+    if plan.frozen is not None:
+        facts["cut_points"] = plan.frozen.digest
+    others = packages_behind(request.method)
+    if others:
+        facts["packages"] = others
+    plain: dict[str, Json] = json.loads(json.dumps(facts, default=str))
+    return plain
+
+
+def fingerprint(plan: Plan, request: Request) -> str:
+    """Same identity, same fingerprint."""
+    return hashlib.sha256(json.dumps(identity(plan, request), sort_keys=True).encode()).hexdigest()
+
+
+def run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
+    """Where the work was done, in which passes, how long it took."""
+    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
+
+
+@cache  # reading what is installed takes longer than selecting from a small table
+def versions() -> Mapping[str, str]:
+    """The packages that an answer was made with."""
+    found = {"spark_pufs": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue  # pyspark is an extra; a cluster's own Spark may not be a package
+    return found

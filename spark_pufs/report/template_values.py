@@ -21,6 +21,7 @@ __all__ = ["facts_of", "pictures_of"]
 
 CHOSEN, OTHERS = 200, 100  # rows of the ranking
 LISTED = 100  # warnings, columns left out, clusters, methods compared
+JUDGED = 25  # columns by which labels may be given
 NAMES = 12  # of a group of copies
 FURTHEST = 1.5  # of the axis of relevance
 FREQUENT = 25  # features with a bar for how often they come out
@@ -63,6 +64,7 @@ def facts_of(selection: Selection) -> dict[str, object]:
     chosen = [feature for feature in selection.features if feature.selected]
     others = [feature for feature in selection.features if not feature.selected]
     warnings, dropped = sentences.warnings_of(selection), list(selection.dropped.items())
+    labelling = selection.findings.labelling.columns if selection.findings.labelling else ()
     features, words = selection.findings.features, sentences.score_words(selection)
     return {
         "selection": selection,
@@ -87,6 +89,7 @@ def facts_of(selection: Selection) -> dict[str, object]:
             "others": max(len(others) - OTHERS, 0),
             "warnings": max(len(warnings) - LISTED, 0),
             "dropped": max(len(dropped) - LISTED, 0),
+            "labelling": max(len(labelling) - JUDGED, 0),
             "copies": max(len(features.copies or ()) - LISTED, 0),
             "near_copies": max(len(features.near_copies or ()) - LISTED, 0),
         },
@@ -99,6 +102,7 @@ def facts_of(selection: Selection) -> dict[str, object]:
             (*words, group.shared)
             for words, group in zip(_groups(features.near_copies or ()), features.near_copies or (), strict=False)
         ],
+        "labelling": labelling[:JUDGED],
         "frequency": _frequency(selection),
         "checks": _checks(selection.findings),
         "compared": _compared(selection.findings),

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.core.evidence.false_discoveries import expected_false, q_values
+from spark_pufs.core.evidence.false_discoveries import expected_false, null_share, q_values
 from spark_pufs.core.information.independence import log_p_values
 from spark_pufs.core.information.mutual_information import entropy
 from spark_pufs.core.information.power import least_effect
@@ -53,7 +53,7 @@ def tests_of(task: Task) -> FeatureTests:
     rated = task.request.fdr is not None or task.request.expected_false is not None
     if rated and given is None and task.table.plan.frozen is None:  # a memory of counts has no rows to count anew
         p = _with_scores(task, p)
-    return FeatureTests(p, q_values(p))
+    return FeatureTests(p, q_values(p, level=task.request.fdr))
 
 
 def _with_scores(task: Task, p: Floats) -> Floats:
@@ -117,6 +117,8 @@ def _told(task: Task, tests: FeatureTests, control: ErrorControl) -> ErrorContro
     """The record with what a finding takes in this table, in numbers and in words."""
     findings = max(control.found, 1) if control.target == "fdr" else 1
     needed = min(control.bound * findings / control.tests, 1.0)
+    if control.target == "fdr":
+        needed = min(needed / null_share(tests.p, control.bound), 1.0)
     least = _least_share(task, needed)
     control = replace(control, needed=needed, least=least)
     return replace(control, why=_words(control, float(tests.p.min()), task.table.plan.labels.positive))

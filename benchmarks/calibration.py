@@ -85,7 +85,7 @@ def p_values(tables: int) -> Part:
 
 def false_share(tables: int) -> Part:
     """False share and power of fdr = 0.1, beside analysis of variance."""
-    rows, each = [], max(1, tables // len(CONDITIONS))
+    rows, each = [], max(1, 2 * tables // len(CONDITIONS))
     for number, condition in enumerate(CONDITIONS, start=1):
         found = np.array([_found(condition, seed) for seed in range(each)])
         mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / math.sqrt(each)

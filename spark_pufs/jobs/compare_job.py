@@ -46,6 +46,8 @@ class CompareConfig(RunConfig):
     def _not_logged(self) -> CompareConfig:
         if self.output.mlflow is not None:
             raise ValueError("only selections are logged: take output.mlflow out")
+        if self.output.tables is not None:
+            raise ValueError("only selections are written as tables: take output.tables out")
         return self
 
 

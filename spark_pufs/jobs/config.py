@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 import yaml
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -168,6 +169,19 @@ class MlflowConfig(Section):
     tracking_uri: Place | None = None
 
 
+class TablesOutput(Section):
+    """Tables of a catalog that the results are written to, besides the run directory.
+
+    ``partition``: columns that are added to the rows, with their values; rows of the same values are replaced. Without
+    it the column is ``run``, the fingerprint of the selection: every run adds its rows, once.
+    """
+
+    ranking: str | None = None
+    likely_positives: str | None = None
+    format: Literal["delta", "iceberg"] = "delta"
+    partition: dict[str, Annotated[str, BeforeValidator(str)]] = Field(default_factory=dict)
+
+
 class SelectionOutput(Section):
     """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
@@ -180,6 +194,7 @@ class SelectionOutput(Section):
     likely_positives: bool = False
     previous: Place | None = None
     mlflow: MlflowConfig | None = None
+    tables: TablesOutput | None = None
 
 
 class MemoryConfig(Section):

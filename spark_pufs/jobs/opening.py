@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["TableEngine", "check_rows", "late_labels", "opened", "opened_partitions", "pinned", "write_rows"]
+__all__ = ["TableEngine", "check_rows", "late_labels", "opened", "opened_partitions", "pinned", "session", "write_rows"]
 
 TableEngine = Union["MemoryEngine", "SparkEngine"]
 Run = TypeVar("Run", bound=RunConfig)
@@ -45,11 +45,11 @@ def pinned(config: Run, note: Callable[[str], None]) -> tuple[Run, dict[str, Jso
     source = config.source
     if not source.keeps_states or config.engine == "memory":  # memory will say that it does not read it
         return config, None
-    from spark_pufs.spark.snapshots import find_snapshot
+    from spark_pufs.spark.lake.snapshots import find_snapshot
 
     path = None if source.path is None else source.path.given
     found = find_snapshot(
-        _session(config, note),
+        session(config, note),
         path,
         source.table,
         source.format,
@@ -166,7 +166,7 @@ def _check_wanted(config: RunConfig) -> None:
         raise NotAlike("settings of Spark are given")
 
 
-def _session(config: RunConfig, note: Callable[[str], None]) -> SparkSession:
+def session(config: RunConfig, note: Callable[[str], None]) -> SparkSession:
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
@@ -176,9 +176,9 @@ def _session(config: RunConfig, note: Callable[[str], None]) -> SparkSession:
 def _on_spark(config: RunConfig, note: Callable[[str], None]) -> SparkEngine:
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.spark.io import read_table
-    from spark_pufs.spark.snapshots import read_snapshot
+    from spark_pufs.spark.lake.snapshots import read_snapshot
 
-    spark = _session(config, note)
+    spark = session(config, note)
     source = config.source
     note("reading the table")
     path, options = None if source.path is None else source.path.given, revealed(source.options)

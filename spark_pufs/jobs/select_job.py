@@ -17,6 +17,7 @@ from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
 from spark_pufs.jobs.opening import TableEngine, check_rows, late_labels, opened, opened_partitions, pinned, write_rows
 from spark_pufs.jobs.places import check_apart
+from spark_pufs.jobs.publishing import check_tables, publish, published
 from spark_pufs.masking.hidden import revealed
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.execution import (
@@ -85,6 +86,7 @@ def _run_select(config: RunConfig, dry_run: bool, note: Callable[[str], None]) -
     if dry_run:
         return RunOutcome(None, _planned(config, request, folder, note), str(folder.path))
     with held(folder):
+        check_tables(config, note)
         config, snapshot = pinned(config, note)
         return _select(config, request, folder, previous, tracking, snapshot, note)
 
@@ -93,6 +95,7 @@ def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Calla
     """What a run would do, or the error that it would end with; nothing is written."""
     folder.check_place()
     folder.check_ours()
+    check_tables(config, note)
     config, _ = pinned(config, note)
     with _ready(config, request, note, keep=False) as ready:
         _done(config, ready, folder, FolderKeeper(folder, ready.identity, config.output.overwrite))
@@ -123,7 +126,9 @@ def _select(
             written[LIKELY] = _write_likely(ready.engine, selection, request, folder)
     selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
-    facts |= {"source": snapshot} if snapshot else {}
+    publish(config, selection, folder, LIKELY, note)
+    told = {"source": snapshot, "published": published(config, selection.fingerprint)}
+    facts |= {name: value for name, value in told.items() if value}
     folder.write_all(files | pages | {CONFIG: settings}, facts, written)
     _clean(folder, keeper)
     where = [f"Report:  {folder.path}/report.html", f"Results: {folder.path}"]
@@ -167,9 +172,9 @@ def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
 def _done(config: RunConfig, ready: Recalled, folder: RunFolder, keeper: FolderKeeper) -> bool:
     """Whether this very run has finished here; what another run has left, finished or not, is refused."""
     tables = [LIKELY] if config.output.likely_positives else []
-    request = ready.request
-    if folder.check(fingerprint(ready.plan, request), config.output.overwrite, tables, request.as_dict()):
-        return True
+    request, mark = ready.request, fingerprint(ready.plan, ready.request)
+    if folder.check(mark, config.output.overwrite, tables, request.as_dict()):
+        return (folder.finished() or {}).get("published") == published(config, mark)
     keeper.check()
     return False
 

@@ -110,11 +110,13 @@ class RunFolder:
     def _try_store(self) -> None:
         name = f".probe-{uuid.uuid4().hex}"
         try:
+            new = self._store.kind(self._base) == fs.FileType.NotFound
+            self._store.make(self._base)
             for data in (b"1", b"2"):
                 self._store.put(self.at(partial(name)), data)
                 self._store.move(self.at(partial(name)), self.at(name))
             seen = self._store.read(self.at(name))
-            self._store.delete(self.at(name))
+            self._store.delete_folder(self._base) if new else self._store.delete(self.at(name))
         except OSError as error:
             raise self._unwritten(error) from error
         if seen != b"2":
@@ -312,6 +314,9 @@ class RunFolder:
         """Where to write a table of many files before ``write_all`` shows it; what an earlier run left is gone."""
         self.make()
         self._delete_table(partial(name))
+        return self.staged_at(name)
+
+    def staged_at(self, name: str) -> str:
         return self.address(partial(name))
 
     def stage_table(self, name: str, data: bytes) -> None:

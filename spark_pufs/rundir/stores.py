@@ -124,6 +124,7 @@ class Store:
     def __init__(self, files: fs.FileSystem) -> None:
         self._fs = files
         self.local = isinstance(files, fs.LocalFileSystem)
+        self._given_up = False  # then what follows, such as clearing up, waits no more until it answers again
 
     def kind(self, place: str) -> fs.FileType:
         return self.info(place).type
@@ -201,9 +202,13 @@ class Store:
         end, pause = time.monotonic() + PATIENCE, FIRST_PAUSE
         while True:
             try:
-                return question()
+                answer = question()
+                self._given_up = False
+                return answer
             except OSError as error:
-                if self.local or not may_pass(error) or time.monotonic() + pause > end:
+                late = self._given_up or time.monotonic() + pause > end
+                if self.local or not may_pass(error) or late:
+                    self._given_up = late
                     raise
                 log.warning("a store does not answer, asked again in %.1f s: %s", pause, gist(error))
             time.sleep(pause)

@@ -6,12 +6,12 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from spark_pufs.spark.lake.snapshots import table_at
     from spark_pufs.spark.ml.estimator import PUFeatureSelector, PUFeatureSelectorModel
-    from spark_pufs.spark.snapshots import table_at
 
 __all__ = ["PUFeatureSelector", "PUFeatureSelectorModel", "table_at"]
 
-_MODULES = {"table_at": "snapshots"}
+_MODULES = {"table_at": "lake.snapshots"}
 
 
 def __getattr__(name: str) -> object:

@@ -200,6 +200,51 @@ class KeptTables:
         assert "source" not in manifest(tmp_path / "run")
         assert manifest(tmp_path / "run")["fingerprint"] == answer(rows[rows.row_id % 2 == 0])
 
+    def test_results_as_tables(self, kept: Kept, tmp_path: Path) -> None:
+        """Every run adds its rows, once; a partition's rows are replaced."""
+        rows, ranking = kept.made("asked"), kept.name("rankings")
+        tables = {"ranking": ranking, "format": kept.format}
+        asked = settings(tmp_path / "one", table=kept.name("asked"))
+        asked["output"]["tables"] = tables
+        run_select(parse(asked))
+        (tmp_path / "one" / "manifest.json").unlink()  # as if the run had ended between the table and its manifest
+        run_select(parse(asked))
+        kept.change("asked")
+        run_select(parse({**asked, "output": {"path": str(tmp_path / "two"), "tables": tables}}))
+        found = kept.spark.table(ranking).toPandas()
+        marks = [manifest(tmp_path / one)["fingerprint"] for one in ("one", "two")]
+        assert marks[0] == answer(rows)
+        assert found.groupby("run").size().to_dict() == dict.fromkeys(marks, 3)
+        told = pd.read_parquet(tmp_path / "one" / "ranking.parquet").set_index("name")["score"]
+        there = found[found.run == marks[0]].set_index("name")["score"]
+        assert there.to_dict() == told.to_dict()
+        days = {"ranking": kept.name("by_day"), "format": kept.format}
+        for number, day in enumerate(["2026-03-01", "2026-03-02", "2026-03-02"]):
+            output = {"path": str(tmp_path / f"day{number}"), "tables": {**days, "partition": {"day": day}}}
+            run_select(parse({**asked, "output": output}))
+        assert kept.spark.table(days["ranking"]).groupBy("day").count().count() == 2
+        assert kept.spark.table(days["ranking"]).count() == 6
+
+    def test_likely_positives_as_a_table(self, kept: Kept, tmp_path: Path) -> None:
+        kept.made("likely_from")
+        asked = settings(tmp_path / "run", table=kept.name("likely_from"))
+        asked["select"] = {"method": "fscpu-mi", "k": 2, "clusters": 2}
+        asked["output"] |= {"likely_positives": True}
+        asked["output"]["tables"] = {"likely_positives": kept.name("likely"), "format": kept.format}
+        run_select(parse(asked))
+        ours = pd.read_parquet(tmp_path / "run" / "likely_positives.parquet")
+        theirs = kept.spark.table(kept.name("likely")).toPandas()
+        assert sorted(theirs["row_id"]) == sorted(ours["row_id"])
+        assert len(theirs) > 0
+
+    def test_what_cannot_be_written_is_told_before_any_work(self, kept: Kept, tmp_path: Path) -> None:
+        kept.made("unwritten")
+        asked = settings(tmp_path / "run", table=kept.name("unwritten"))
+        for name, why in ((kept.name("unwritten"), "has no column 'run'"), ("nowhere.at.all", "its schema cannot")):
+            asked["output"]["tables"] = {"ranking": name, "format": kept.format}
+            with pytest.raises(ConfigError, match=why):
+                run_select(parse(asked), dry_run=True)
+
     marks_deleted = ""
     partitioned = ""
 

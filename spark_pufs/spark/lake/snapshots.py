@@ -19,7 +19,7 @@ from spark_pufs.types import Json
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["KEPT", "Snapshot", "find_snapshot", "quoted", "read_snapshot", "table_at"]
+__all__ = ["KEPT", "Snapshot", "find_snapshot", "format_of", "quoted", "read_snapshot", "table_at"]
 
 KEPT = ("delta", "iceberg")  # formats that keep the states of a table
 _PART = re.compile(r"`(?:[^`]|``)+`|[^`.\s]+")
@@ -79,7 +79,7 @@ def find_snapshot(
     """The state that is asked for, or the newest; None for what keeps none: files, views, other databases."""
     where = f"Source '{table if table is not None else address_shown(str(path))}'"
     try:
-        kind = format_.lower() if table is None else _kept_as(spark, table)
+        kind = format_.lower() if table is None else format_of(spark, table)
         if kind == "delta":
             name = quoted(table) if table is not None else f"delta.{_tick(str(path))}"
             found = _delta(spark, name, version, timestamp)
@@ -129,7 +129,7 @@ def _tick(part: str) -> str:
     return "`" + part.replace("`", "``") + "`"
 
 
-def _kept_as(spark: SparkSession, table: str) -> str:
+def format_of(spark: SparkSession, table: str) -> str:
     """The format of a table of a catalog; nothing for a view."""
     read_table(spark, None, table, "", {}).columns  # noqa: B018 - what is not there is told as such
     told = spark.sql(f"DESCRIBE TABLE EXTENDED {quoted(table)}").collect()

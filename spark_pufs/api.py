@@ -90,6 +90,7 @@ def select(
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
     never: Iterable[str] = (),
+    groups: Mapping[str, Iterable[str]] | Iterable[str] | None = None,
     prior: Prior | Literal["estimate"] | None = None,
     seed: int = 0,
     bins: int = 5,
@@ -130,6 +131,10 @@ def select(
       ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
+    - ``groups``: columns that are chosen together or not at all, such as all sensors of a device, names or globs by the
+      name of their group, as in ``{"device_a": ["a_*"]}``; a list of globs makes a group of each. A group stands where
+      its best column does and counts as one in ``k``; it costs what ``costs`` says under its name, else what its
+      columns cost together. ``must`` and ``never`` may name groups.
     - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
       ``estimate_prior`` finds it.
     - ``seed``: for methods that draw; the same seed gives the same answer.
@@ -177,6 +182,7 @@ def select(
         costs=costs,
         must=must,
         never=never,
+        groups=groups,
         prior=prior,
         seed=seed,
         bins=bins,

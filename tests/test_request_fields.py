@@ -39,6 +39,7 @@ GIVEN: dict[str, Any] = {
     "costs": {"a": 2.0},
     "must": ("a",),
     "never": ("b",),
+    "groups": {"device": ("c",)},
     "prior": (0.1, 0.2),
     "seed": 3,
     "bins": 4,

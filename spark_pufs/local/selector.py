@@ -34,7 +34,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     ``method`` is a name of ``spark_pufs.methods()`` and ``options`` holds that method's own settings; every other
     parameter means what it means in ``spark_pufs.select``. ``positive``, ``negative`` and ``unlabelled`` are values of
     the target (one or several, ``"*"`` for all others); NaN and None are unlabelled too, and so is -1 by default, as in
-    ``sklearn.semi_supervised``. ``must``, ``never``, ``costs`` and ``categorical`` name columns: those of a
+    ``sklearn.semi_supervised``. ``must``, ``never``, ``groups``, ``costs`` and ``categorical`` name columns: those of a
     DataFrame, ``x0, x1, ...`` of an array. The default of ``k`` counts where neither ``fdr`` nor ``expected_false`` is
     given.
 
@@ -63,6 +63,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         costs: Mapping[str, float] | None = None,
         must: Iterable[str] = (),
         never: Iterable[str] = (),
+        groups: Mapping[str, Iterable[str]] | Iterable[str] | None = None,
         prior: Prior | None = None,
         seed: int = 0,
         bins: int = 5,
@@ -88,6 +89,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.costs = costs
         self.must = must
         self.never = never
+        self.groups = groups
         self.prior = prior
         self.seed = seed
         self.bins = bins

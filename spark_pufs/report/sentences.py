@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match, patterns
@@ -137,12 +137,13 @@ def asked(selection: Selection) -> list[str]:
     limits = [
         f"{name} {value}"
         for name, value in (
-            ("at most", f"{request['k']:,} features" if request.get("k") else ""),
+            ("at most", f"{request['k']:,} {_counted(request)}" if request.get("k") else ""),
             ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
             ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
             ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
             ("given", listed(request.get("labelled_by", ()))),
+            ("chosen together", listed(request.get("groups", ()))),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
         )
@@ -154,6 +155,10 @@ def asked(selection: Selection) -> list[str]:
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
         *_partitions(selection),
     ]
+
+
+def _counted(request: Mapping[str, Any]) -> str:
+    return "groups and single features" if request.get("groups") else "features"
 
 
 def _partitions(selection: Selection) -> list[str]:

@@ -34,6 +34,7 @@ class ParamValues(TypedDict, total=False):
     costs: dict[str, float]
     must: list[str]
     never: list[str]
+    groups: dict[str, list[str]] | list[str]
     categorical: list[str]
     prior: float | tuple[float, float] | Literal["estimate"]
     seed: int
@@ -82,6 +83,13 @@ def _mapping(value: Any) -> Any:
     return _plain(value)
 
 
+def _grouped(value: Any) -> Any:
+    """Patterns by the name of their group, or patterns alone."""
+    if isinstance(value, dict):
+        return {TypeConverters.toString(name): _names(own) for name, own in value.items()}
+    return _names(value)
+
+
 def _values(value: Any) -> Any:
     return _plain(list(several(value, plain_label)))
 
@@ -116,6 +124,9 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     costs: Param[dict[str, float]] = Param(Params._dummy(), "costs", "cost by name or glob; 1 if not named.", _mapping)
     must: Param[list[str]] = Param(Params._dummy(), "must", "features to choose in any case, names or globs.", _names)
     never: Param[list[str]] = Param(Params._dummy(), "never", "features never to choose, names or globs.", _names)
+    groups: Param[Any] = Param(
+        Params._dummy(), "groups", "columns chosen together or not at all, by the name of their group.", _grouped
+    )
     categorical: Param[list[str]] = Param(
         Params._dummy(), "categorical", "numbers to read as categories, beside nominal ML attributes.", _names
     )

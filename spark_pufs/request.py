@@ -57,6 +57,7 @@ class Request:
     must: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weights: str | None = None
     prior: Prior | None = None
     estimate_prior: bool = False
     seed: int = 0
@@ -102,6 +103,9 @@ class Request:
         for option in ("must", "never"):
             if option in read:
                 read[option] = _without_names_of_groups(read[option], read.get("groups"))
+        for option in ("exclude", "keep"):  # weights are no feature whether that is said or not
+            if option in read and read.get("weights") is not None:
+                read[option] = tuple(one for one in read[option] if one != read["weights"])
         k = read.get("k")
         propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
         estimate = read.get("prior") == "estimate"
@@ -120,6 +124,8 @@ def _read(name: str, value: Any) -> Any:
         return {} if value is None else _by_name(value)
     if name == "groups":
         return _groups_read(value)
+    if name == "weights":
+        return column_name(value)
     if name == "options":
         return options_read(value)
     many = isinstance(value, list | tuple | pd.Series | pd.Index) or (isinstance(value, np.ndarray) and value.ndim > 0)
@@ -174,6 +180,8 @@ def _faults(request: Request) -> list[Fault]:
         for name, cost in (request.costs.items() if isinstance(request.costs, Mapping) else ())
         if not is_positive(cost)
     ]
+    if request.weights is not None and request.weights == request.label.column:
+        faults.append(Fault("Option 'weights'", "names the label", "Name the column that says how often rows count."))
     faults += [*_how_many_faults(request), *_group_faults(request)]
     both = [name for name in request.must if name in request.never]
     if both:
@@ -280,6 +288,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("expected_false", "a number above 0", lambda v: v is None or is_positive(v), "2"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("costs", "costs by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'age': 2}"),
+    ("weights", "the name of a column", lambda v: v is None or _is_text(v), "w"),
     ("groups", "columns by the name of their group", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "a_*"),
     ("options", "settings by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'clusters': 20}"),
     ("prior", "a share between 0 and 1, two of them, low and high, or estimate", lambda v: _prior_ok(v), "0.05"),

@@ -43,6 +43,7 @@ _TABLE: list[Decorator] = [
 _GROUPS: Decorator = click.option(
     "--group", "groups", multiple=True, help="Columns chosen together or not at all: 'a_*', or with a name, device=a_*."
 )
+_WEIGHTS: Decorator = click.option("--weights", help="The column that says how often each row counts.")
 _SIZE: Decorator = click.option("-k", "k", help="How many features: a number, all, or auto, which is the default.")
 _OUT: list[Decorator] = [
     click.option("--out", help="Where results go; by default a folder in runs/ that is named by the table."),
@@ -51,7 +52,7 @@ _OUT: list[Decorator] = [
 ]
 # What says a thing that a configuration says too.
 _LINE = ("label", "positive", "negative", "unlabelled", "include", "exclude", "keep", "categorical", "format_", "k",
-         "groups", "method", "methods", "out", "overwrite")  # fmt: skip
+         "groups", "weights", "method", "methods", "out", "overwrite")  # fmt: skip
 
 
 class Given(TypedDict, total=False):
@@ -68,6 +69,7 @@ class Given(TypedDict, total=False):
     categorical: tuple[str, ...]
     k: str | None
     groups: tuple[str, ...]
+    weights: str | None
     format_: str | None
     config: Path | None
     overrides: tuple[str, ...]
@@ -88,7 +90,7 @@ def _options(*options: Decorator) -> Decorator:
 
 
 @click.command()
-@_options(*_TABLE[:8], _SIZE, _GROUPS, *_TABLE[8:])
+@_options(*_TABLE[:8], _SIZE, _GROUPS, _WEIGHTS, *_TABLE[8:])
 @click.option("--method", help="See `spark-pufs methods`; distil by default.")
 @click.option("--judge/--no-judge", default=True, help="Judge the choice on rows held out, beside all features.")
 @_options(*_OUT)
@@ -115,7 +117,7 @@ def select(dry_run: bool, open_: bool, **given: Unpack[Given]) -> None:
 
 
 @click.command()
-@_options(*_TABLE[:8], _SIZE, _GROUPS, *_TABLE[8:])
+@_options(*_TABLE[:8], _SIZE, _GROUPS, _WEIGHTS, *_TABLE[8:])
 @click.option("--method", "methods", multiple=True, help="A method to compare; may be repeated.")
 @_options(*_OUT)
 def compare(**given: Unpack[Given]) -> None:
@@ -249,6 +251,7 @@ def _line(given: Given) -> OneLine:
         format=given["format_"],
         k=given.get("k"),
         groups=given.get("groups", ()),
+        weights=given.get("weights"),
         method=given.get("method"),
         methods=given.get("methods", ()),
         out=given.get("out"),

@@ -48,6 +48,7 @@ class OneLine:
     categorical: Sequence[str] = ()
     k: str | None = None
     groups: Sequence[str] = ()
+    weights: str | None = None
     method: str | None = None
     methods: Sequence[str] = ()
     format: str | None = None
@@ -80,6 +81,7 @@ class OneLine:
             "method": self.method or (None if self.methods else DEFAULT_METHOD),
             "k": _count(self.k),
             "groups": _groups(self.groups),
+            "weights": self.weights,
             "judge": self._judge(),
         }
         sections: dict[str, Json] = {

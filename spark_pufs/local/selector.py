@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spark_pufs.core.schema import free_name
 from spark_pufs.engines.local import LocalEngine
+from spark_pufs.engines.weights import repeats
 from spark_pufs.errors import DataError, Fault, PufsError, warn
 from spark_pufs.masking.texts import MOST_READ, foreign
 from spark_pufs.request import Binning, Copies, Missing, Prior, Request
@@ -105,8 +106,11 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.expected_false = expected_false
         self.options = options
 
-    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:
-        """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled."""
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSelector:
+        """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled.
+
+        ``sample_weight`` (n,): how often each row counts, whole numbers.
+        """
         with _own_errors("Table X"):
             features = self._features(X)
         with _own_errors("Target y"):
@@ -115,6 +119,11 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             column = free_name("label", features.columns)
             table = features.copy(deep=False)
             table[column] = pd.Series(list(labels), dtype=object) if labels.dtype == object else labels
+        if sample_weight is not None:
+            with _own_errors("Weights 'sample_weight'"):
+                weights = column_or_1d(sample_weight, dtype=np.float64)
+                check_consistent_length(features, weights)
+            table = table.iloc[repeats("sample_weight", weights)]
         self.selection_ = select_with(LocalEngine(table), self._request(column))
         lines = self.selection_.table().set_index("name").loc[list(features.columns)]
         last = len(self.selection_.features) + 1

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match, patterns
@@ -143,7 +143,7 @@ def asked(selection: Selection) -> list[str]:
             ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
             ("given", listed(request.get("labelled_by", ()))),
-            ("chosen together", listed(request.get("groups", ()))),
+            ("chosen together", listed(list(request.get("groups") or ()))),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
         )
@@ -153,12 +153,18 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_weighted(request),
         *_partitions(selection),
     ]
 
 
-def _counted(request: Mapping[str, Any]) -> str:
+def _counted(request: Mapping[str, object]) -> str:
     return "groups and single features" if request.get("groups") else "features"
+
+
+def _weighted(request: Mapping[str, object]) -> list[str]:
+    weights = request.get("weights")
+    return [f"Rows count as often as column {short(weights, 60)} says."] if weights else []
 
 
 def _partitions(selection: Selection) -> list[str]:

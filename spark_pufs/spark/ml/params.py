@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, Self, TypedDict
 
 from pyspark.ml.param import Param, Params, TypeConverters
-from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed
+from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed, HasWeightCol
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking.texts import gist
@@ -25,6 +25,7 @@ class ParamValues(TypedDict, total=False):
     featuresCol: str
     outputCol: str
     labelCol: str
+    weightCol: str
     positive: Any
     negative: Any
     unlabelled: Any
@@ -58,6 +59,8 @@ class WrongParam(ConfigError, TypeError):
 
 def _param(field: str) -> str:
     """The name of a field of a request as pyspark.ml spells it: maxCategories for max_categories."""
+    if field == "weights":
+        return "weightCol"
     first, *others = field.split("_")
     return first + "".join(word.capitalize() for word in others)
 
@@ -108,7 +111,7 @@ def _share(value: Any) -> float | str | list[float]:
     return TypeConverters.toListFloat(value) if isinstance(value, list | tuple) else TypeConverters.toFloat(value)
 
 
-class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, HasSeed):
+class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, HasSeed, HasWeightCol):
     """Params shared by the estimator and its model; they mean what they mean in ``spark_pufs.select``."""
 
     method: Param[str] = Param(Params._dummy(), "method", "method, see spark_pufs.methods().", TypeConverters.toString)

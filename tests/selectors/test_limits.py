@@ -135,7 +135,7 @@ def test_the_answer_tells_the_groups_and_a_copy_outside_takes_no_column_from_one
 
 def test_sizes_are_numbers_of_units() -> None:
     found = select(table(), label="label", method="semi-mim", groups={"A": ["a_*"], "B": ["b_*"]}, copies="all")
-    sizes = [point.features for point in found.findings.sizes.points]
+    sizes = [point.k for point in found.findings.sizes.points]
     assert max(sizes) == 5  # A, B, c, d, copy
     assert "groups and single features" in found.findings.sizes.why
 

@@ -44,7 +44,7 @@ def check_weights(column: str, facts: WeightFacts) -> None:
         found = f"the largest is {facts.largest:,.0f}, at most {MOST:,} is possible"
         raise DataError(Fault(where, found, "Divide them and round."))
     if not facts.total:
-        raise DataError(Fault(where, "all are 0", "Leave weights out, or give some rows one."))
+        raise DataError(Fault(where, "every weight is zero", "Leave weights out, or give some rows one."))
 
 
 def repeats(column: str, values: NDArray[np.float64]) -> NDArray[np.intp]:

@@ -91,7 +91,7 @@ def test_methods_are_compared_on_repeated_rows() -> None:
         ([1.0, np.nan, 2.0], "1 values are missing or no numbers. Give every row one."),
         ([1.0, 0.5, -1.0], "2 values are no whole numbers from 0 on. Multiply them and round"),
         ([1.0, np.inf], "1 values are no whole numbers"),
-        ([0.0, 0.0], "all are 0"),
+        ([0.0, 0.0], "every weight is zero"),
         ([2e6, 1.0], "the largest is 2,000,000, at most 1,000,000 is possible"),
     ],
 )

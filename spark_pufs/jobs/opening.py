@@ -38,7 +38,7 @@ log = logging.getLogger("spark_pufs")
 def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[TableEngine]:
     """The table of a configuration, its rows as often as their weights say; what cannot be read becomes one clear
     error, where that is cheap before Spark starts."""
-    weights = config.request().weights
+    weights = config.weights
     with _errors_of_spark(config):
         engine = _open(config, note)
         yield engine if weights is None else _repeated(engine, weights)

@@ -5,8 +5,8 @@
 Each split labels some of the positives at random: 60 of the TCP scans and Slowloris flows of RT-IoT2022, beside which a
 fifth of the other rows is taken, without the flood, or 60 spam mails of Spambase. Columns are chosen by semi-mim, rows
 listed with the recall. Told: the share of hidden positives that is listed, over splits, and of each kind; the length of
-the list; how often a kind of which less than half is listed goes without a warning. With ``--clusters`` the clusters of fscpu list rows first, and
-the promise is the share of hidden positives that they list.
+the list; how often a kind of which less than half is listed goes without a warning. With ``--clusters`` the clusters of
+fscpu list rows first, and the promise is the share of hidden positives that they list.
 """
 
 from __future__ import annotations

@@ -164,9 +164,10 @@ def _faults(request: Request) -> list[Fault]:
 def _how_many_faults(request: Request) -> list[Fault]:
     """Error rates say how many features, and nothing else may."""
     rates = [name for name in ("fdr", "expected_false") if getattr(request, name) is not None]
-    if request.distinct is True and (not rates or request.labelled_by):
-        found = "cannot go with labelled_by" if rates else "is for what an error rate finds, and none is given"
-        return [Fault("Option 'distinct'", found, "Leave it out." if rates else "Add fdr=0.1, for example.")]
+    if request.distinct is True and not rates:
+        return [Fault("Option 'distinct'", "is for what an error rate finds", "Add fdr=0.1, for example.")]
+    if request.distinct is True and request.labelled_by:
+        return [Fault("Option 'distinct'", "cannot go with labelled_by", "Leave one of them out.")]
     others = ["k"] if request.k is not None or request.propose_k else []
     others += ["budget"] if request.budget is not None else []
     if not rates or len(rates) + len(others) == 1:

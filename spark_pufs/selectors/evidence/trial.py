@@ -188,7 +188,7 @@ def _of_columns(task: Task, names: Sequence[str]) -> Request:
     request, costs = task.request, dict(zip(task.table.names, task.limits.costs.tolist(), strict=True))
     rule = LabelRule(free_name("label", names), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
     own: dict[str, Any] = {"propose_k": False, "stability": 0, "check_labels": False}
-    own |= {"fdr": None, "expected_false": None, "groups": _groups_among(task, names)}
+    own |= {"fdr": None, "expected_false": None, "distinct": False, "groups": _groups_among(task, names)}
     # By name: a copy that is no feature here may have a cost too.
     own |= {"costs": {name: cost for name, cost in costs.items() if cost != 1}}
     return replace(request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), **own)

@@ -35,7 +35,7 @@ def _check_named(config: RunConfig, tables: TablesOutput) -> None:
     if tables.ranking is None and tables.likely_positives is None:
         fault = Fault("Setting 'output.tables'", "names no table", "Give ranking, likely_positives, or both.")
         raise ConfigError(fault)
-    if tables.likely_positives is not None and not config.output.likely_positives:
+    if tables.likely_positives is not None and config.output.lists is None:
         fix = "Set output.likely_positives: true."
         raise ConfigError(Fault("Setting 'output.tables.likely_positives'", "is of rows that are not written", fix))
 
@@ -49,8 +49,8 @@ def published(config: RunConfig, fingerprint: str) -> Json:
     return {**{what: name for what, name in names.items() if name}, "partition": _key(tables, fingerprint)}
 
 
-def publish(config: RunConfig, selection: Selection, folder: RunFolder, likely: str, note: Note) -> None:
-    """Write the tables; ``likely`` is the name of the rows that are staged in the folder."""
+def publish(config: RunConfig, selection: Selection, folder: RunFolder, note: Note) -> None:
+    """Write the tables; likely positives are those that are staged in the folder."""
     tables = config.output.tables
     if tables is None:
         return
@@ -59,8 +59,8 @@ def publish(config: RunConfig, selection: Selection, folder: RunFolder, likely: 
 
     note("writing tables")
     spark, key = session(config, note), _key(tables, selection.fingerprint)
-    if tables.likely_positives is not None:
-        staged = read_table(spark, folder.staged_at(likely), None, "parquet", {})
+    if tables.likely_positives is not None and config.output.lists is not None:
+        staged = read_table(spark, folder.staged_at(config.output.lists), None, "parquet", {})
         put_rows(staged, tables.likely_positives, tables.format, key)
     if tables.ranking is not None:
         put_rows(ranking_rows(spark, selection.table()), tables.ranking, tables.format, key)

@@ -38,7 +38,7 @@ from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Feature, Selection
-from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
@@ -50,6 +50,7 @@ from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits, asked_for_more
 from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
 from spark_pufs.types import LabelRule
 
@@ -101,8 +102,7 @@ def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen:
     check(request)
     method = method_named(request.method)
     plan = inspect(engine, request, method.binning, known, frozen)
-    limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, engine, request, limits)
+    return one_of_each(plan, engine, request)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -110,7 +110,7 @@ def rehearse(table: PUTable, request: Request) -> None:
     method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
-    limits, _ = limits_of(request, table.names, table.plan.schema.table)
+    limits = table.plan.limits_on(table.names)
     if request.estimate_prior:  # any share that is possible
         request = replace(request, prior=(1 + table.plan.labels.positive / table.rows) / 2, estimate_prior=False)
     with suppress(RowsWanted):
@@ -145,7 +145,6 @@ def execute(
     """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
-    limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
     note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
@@ -161,11 +160,11 @@ def execute(
     finally:
         task.table.blocks.release()
     lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests)
-    features = with_copies(lines, plan, _wanted(request, method, limits), limits)
+    features = with_copies(lines, plan, _wanted(request, method, plan.limits))
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     said += prior.warnings if prior is not None else ()
     said += (control.why,) if control is not None and not control.found else ()
-    warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
+    warnings = (*plan.warnings, *leaks, *asked_for_more(request, plan.limits), *said, *_doubts(plan, outcome))
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     found = None if prior is None else PriorSummary.of(prior)

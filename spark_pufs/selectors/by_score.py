@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.selectors.base import Limits
+from spark_pufs.table.limits import Limits
 
 __all__ = ["by_score", "first_within"]
 

@@ -403,7 +403,7 @@ def likely_positives(
         found = f"expected a Selection, got {type(selection).__name__}"
         raise ConfigError(Fault("Likely positives", found, "Give what select() returned."))
     request = selection.request
-    wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
+    wanted = tuple(map(str, several(keep, column_name))) or request.keep
     clustering = selection.findings.clustering
     model = None if clustering is None else clustering.model
     if recall is None and model is None:
@@ -411,8 +411,7 @@ def likely_positives(
     chosen = model.names if recall is None and model is not None else tuple(selection.names)
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]
-    label = request["label"]
-    rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
+    rule = request.label
     columns, faults = identifiers(names, wanted, "cluster" if recall is None else "score")
     read = {*chosen, rule.column, *columns}
     unfit = repeated([name for name in names if name in read]) + absent((*chosen, rule.column), names)
@@ -431,8 +430,15 @@ def _promised(engine: Engine, selection: Selection, rule: LabelRule, columns: li
         found = f"must be a share between 0 and 1, got {shown(recall)}"
         raise ConfigError(Fault("Option 'recall'", found, "For example 0.9."))
     kept = selection.request
-    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
-    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
+    request = Request(
+        rule,
+        DEFAULT_METHOD,
+        include=tuple(selection.names),
+        categorical=kept.categorical,
+        seed=kept.seed,
+        max_categories=kept.max_categories,
+        copies="all",
+    )
     model = recall_list_of(engine, request, share)
     warn(f"The list misses {kind}: more than its share of them is left out." for kind in model.missed)
     rows = engine.likely_positives(model, rule, columns)

@@ -22,9 +22,10 @@ from spark_pufs.core.counting.grouped_counts import GroupKernel
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.profile import ProfileKernel
 from spark_pufs.core.counting.row_sample import FirstSampleKernel, HeavyKernel, RowSample, SampleKernel
-from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit
+from spark_pufs.engines.base import Packer, Result, RowLister, Shared, Unit
 from spark_pufs.engines.local import each_in_threads
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.kept_rows import WindowRows
 from spark_pufs.memory.reference import Reference
@@ -93,7 +94,7 @@ class WindowEngine(WithoutRows):
         self._window = window
         self.name = name
         self.passes = passes
-        self.how = {"rows": "counts kept in a memory"}
+        self.reading = Reading(rows="counts kept in a memory")
 
     def columns(self) -> list[Column]:
         return list(self._window.reference.columns)

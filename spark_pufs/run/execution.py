@@ -20,10 +20,11 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
-from spark_pufs.engines.base import Engine, Keeper, Pass
+from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
@@ -126,7 +127,7 @@ class NoRows:
 
     name = "unread"
     passes: list[Pass] = []  # noqa: RUF012
-    how: dict[str, str] = {}  # noqa: RUF012
+    reading = Reading()
 
     def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
@@ -353,7 +354,7 @@ def _selection(
         dropped=dict(plan.dropped),
         warnings=warnings,
         findings=outcome.findings,
-        request=request.as_dict(),
+        request=request,
         fingerprint=fingerprint(plan, request),
         versions={**versions(), **packages_behind(request.method)},
         run=run_facts(engine, seconds),

@@ -192,23 +192,23 @@ def select(
         expected_false=expected_false,
         options=options,
     )
+    state = None if checkpoint is None else _folder(checkpoint)
     if memory is not None:
         settings = MemorySettings.of(memory, partition, window, refit, until)
-        selection = _remembered(table, request, settings, late_labels, checkpoint)
+        selection = _remembered(table, request, settings, late_labels, state)
     else:
         _check_no_memory(refit, partition=partition, window=window, until=until, late_labels=late_labels)
-        selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
+        selection = select_with(engine_for(table), request, state)
     warn(selection.warnings)
     return selection
 
 
-def _remembered(table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: Any) -> Selection:
-    if checkpoint is not None:
-        found = "is for methods that search, and these need all rows"
-        raise ConfigError(Fault("Option 'checkpoint'", found, "Leave it out, or leave memory out."))
+def _remembered(
+    table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: str | None
+) -> Selection:
     column, partition = request.label.column, settings.partition
     late = None if late_labels is None else late_labels_of(engine_for(late_labels), column, partition)
-    return select_remembered(partitions_of(table, partition), request, settings, late)
+    return select_remembered(partitions_of(table, partition), request, settings, late, checkpoint)
 
 
 def compare(

@@ -219,6 +219,9 @@ def _check_likely(config: RunConfig) -> None:
     setting = "Setting 'output.likely_positives'"
     if not method_named(config.select.method).makes_clusters:
         raise ConfigError(no_clusters(setting, config.select.method))
+    if config.memory is not None:
+        fix = "Leave it out, and list them with selection.likely_positives(table)."
+        raise ConfigError(Fault(setting, "goes through all rows, and a memory keeps counts", fix))
     if not config.features.keep:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
 

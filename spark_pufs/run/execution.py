@@ -60,6 +60,7 @@ __all__ = [
     "check_table",
     "compare_with",
     "execute",
+    "execute_kept",
     "identifiers",
     "label_faults",
     "labelling_of_table",
@@ -77,7 +78,11 @@ FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 @undisturbed()
 def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
     """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
-    plan = prepare(engine, request)
+    return execute_kept(engine, prepare(engine, request), request, checkpoint)
+
+
+def execute_kept(engine: Engine, plan: Plan, request: Request, checkpoint: str | Path | None) -> Selection:
+    """Run the method, whose search keeps its state in ``checkpoint`` and goes on from there."""
     if checkpoint is None:
         return execute(engine, plan, request)
     folder = RunFolder(checkpoint)

@@ -68,6 +68,7 @@ _NOT_COMMON = (
     "labelled_by",
     "fdr",
     "expected_false",
+    "distinct",
     "options",
 )
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
@@ -103,6 +104,7 @@ def select(
     labelled_by: Iterable[str] = (),
     fdr: float | None = None,
     expected_false: float | None = None,
+    distinct: bool = False,
     checkpoint: str | Path | None = None,
     memory: str | Path | None = None,
     partition: str | None = None,
@@ -128,6 +130,8 @@ def select(
       how many.
     - ``fdr``: instead of ``k``, all features that can be found while at most this share of them is false on average;
       ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
+    - ``distinct``: with these, a feature that a stronger one explains is false too: it must tell something given the
+      level of each stronger feature that is found.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
     - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
@@ -190,6 +194,7 @@ def select(
         labelled_by=labelled_by,
         fdr=fdr,
         expected_false=expected_false,
+        distinct=distinct,
         options=options,
     )
     state = None if checkpoint is None else _folder(checkpoint)
@@ -418,7 +423,8 @@ def likely_positives(
     faults += unfit or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
-    if recall is None and model is not None:
+    if recall is None and clustering is not None and model is not None:
+        warn(clustering.left_out)
         return engine.likely_positives(model, rule, columns)
     return _promised(engine, selection, rule, columns, recall)
 
@@ -429,18 +435,8 @@ def _promised(engine: Engine, selection: Selection, rule: LabelRule, columns: li
     if not isinstance(share, float) or not 0 < share < 1:
         found = f"must be a share between 0 and 1, got {shown(recall)}"
         raise ConfigError(Fault("Option 'recall'", found, "For example 0.9."))
-    kept = selection.request
-    request = Request(
-        rule,
-        DEFAULT_METHOD,
-        include=tuple(selection.names),
-        categorical=kept.categorical,
-        seed=kept.seed,
-        max_categories=kept.max_categories,
-        copies="all",
-    )
-    model = recall_list_of(engine, request, share)
-    warn(f"The list misses {kind}: more than its share of them is left out." for kind in model.missed)
+    model = recall_list_of(engine, selection, rule, share)
+    warn(model.left_out)
     rows = engine.likely_positives(model, rule, columns)
     if isinstance(rows, pd.DataFrame):
         rows.attrs["promise"] = str(model)

@@ -22,7 +22,7 @@ from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
@@ -253,8 +253,22 @@ def labelling_of_table(
 
 
 @undisturbed()
-def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
-    """Which rows of a table hold that share of its positives, by the columns of the request."""
+def recall_list_of(engine: Engine, selection: Selection, rule: LabelRule, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns that a selection chose."""
+    if not selection.names:
+        raise DataError(
+            Fault("Likely positives", "no feature was chosen to list them by", "Choose some, for example k=5.")
+        )
+    asked = selection.request
+    request = Request(
+        rule,
+        DEFAULT_METHOD,
+        include=tuple(selection.names),
+        categorical=asked.categorical,
+        seed=asked.seed,
+        max_categories=asked.max_categories,
+        copies="all",
+    )
     task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
     try:
         return recall_list(task, recall)

@@ -13,6 +13,7 @@ from spark_pufs.core.schema import match, patterns
 from spark_pufs.findings.parts import Distribution, Level, Redundancy
 from spark_pufs.masking.texts import masked, masked_texts
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
+from spark_pufs.request import Request
 from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
@@ -137,13 +138,14 @@ def asked(selection: Selection) -> list[str]:
     limits = [
         f"{name} {value}"
         for name, value in (
-            ("at most", f"{request.k:,} features" if request.k else ""),
+            ("at most", f"{request.k:,} {_counted(request)}" if request.k else ""),
             ("number of features", "proposed from held-out evidence" if request.propose_k else ""),
             ("share of false features at most", number(request.fdr) if request.fdr else ""),
             ("false features at most", number(request.expected_false) if request.expected_false else ""),
             ("without", "features that stronger ones explain" if request.distinct else ""),
             ("total cost at most", number(request.budget) if request.budget else ""),
             ("given", listed(masked_texts(request.labelled_by))),
+            ("chosen together", listed(list(request.groups))),
             ("always with", listed(masked_texts(request.must))),
             ("never with", listed(masked_texts(request.never))),
         )
@@ -153,8 +155,18 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_weighted(request),
         *_partitions(selection),
     ]
+
+
+def _counted(request: Request) -> str:
+    return "groups and single features" if request.groups else "features"
+
+
+def _weighted(request: Request) -> list[str]:
+    weights = request.weights
+    return [f"Rows count as often as column {short(weights, 60)} says."] if weights else []
 
 
 def _partitions(selection: Selection) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from spark_pufs.engines.base import Engine
 from spark_pufs.findings.parts import CopyGroup, NearCopies
 from spark_pufs.request import Request
@@ -29,7 +31,9 @@ def one_of_each(plan: Plan, engine: Engine, request: Request) -> Plan:
     limits, places = plan.limits, range(len(plan.features))
     wanted = set(limits.must)
     order = sorted(places, key=lambda i: (i not in wanted, bool(limits.never[i]), limits.costs[i], i))
-    preferred, must = [plan.features[i] for i in order], {plan.features[i] for i in wanted}
+    grouped = () if limits.units is None else np.flatnonzero(np.bincount(limits.units)[limits.units] > 1).tolist()
+    # A group is chosen whole: none of its features is left to a column outside it.
+    preferred, must = [plan.features[i] for i in order], {plan.features[i] for i in {*wanted, *grouped}}
     plan = _without_copies(plan, preferred, must)
     return plan if request.copies == "exact" else _without_near_copies(plan, engine, preferred, must)
 

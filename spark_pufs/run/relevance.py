@@ -93,7 +93,7 @@ def _chance(scores: Floats, chosen: Sequence[int], first: int, silent: Flags) ->
 def _bound(outcome: Outcome, limits: Limits) -> Flags:
     """Features whose place the user's limits decide, not the method."""
     bound = limits.never.copy()
-    bound |= limits.costs[outcome.chosen].sum() + limits.costs > limits.ceiling
+    bound |= limits.costs[outcome.chosen].sum() + limits.unit_costs > limits.ceiling
     bound[outcome.chosen] = False
     bound[list(limits.must)] = True
     return bound

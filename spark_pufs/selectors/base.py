@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.findings import Findings
 from spark_pufs.request import Binning, Request
+from spark_pufs.selectors.by_score import whole_units
 from spark_pufs.selectors.options import Option, Options, options_of
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.limits import Limits
@@ -32,6 +33,7 @@ _RENAMED = {
 }
 # What other libraries, our own configuration and earlier versions call an option.
 _ELSEWHERE = {
+    "feature_groups": "groups",
     "generation": "generation_size",
     "include": "features",
     "n_features": "k",
@@ -117,6 +119,12 @@ class Method:
 
     def __post_init__(self) -> None:
         options_of(self.options_class)  # an option without a rule is found where the method is declared
+
+    def select(self, task: Task) -> Outcome:
+        """What the method chooses; of features that belong together all, where it chose one."""
+        outcome = self.run(task)
+        chosen = whole_units(outcome.chosen, outcome.order(), task.limits)
+        return outcome if chosen == outcome.chosen else replace(outcome, chosen=chosen)
 
     @property
     def options(self) -> Mapping[str, Option]:

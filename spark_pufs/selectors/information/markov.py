@@ -127,8 +127,7 @@ def grow(
         given = counter.given(tuple(blanket))
         found = evidence(given.counts, counter.layout, measure, _configurations(blanket, counter.layout))
         free = limits.open(blanket)
-        forced = free.any() and bool(set(np.flatnonzero(free)) & set(limits.must))
-        passing = free if forced else free & (found.log_p < log_alpha)
+        passing = free if limits.has_to_go_on(blanket) else free & (found.log_p < log_alpha)
         if not passing.any():
             return blanket, given, found, False
         best = int(np.argmax(np.where(passing, found.information, -np.inf)))

@@ -83,7 +83,7 @@ def score_rows(kernel: BaselineKernel, own: Mapping[str, object], shared: Labell
     if kernel.forward:
         options["free"] = limits.open
     if kernel.counted:
-        options["select"] = limits.most()
+        options["select"] = limits.in_features(limits.most())
     rng = np.random.default_rng(asked.seed)
     X = shared.X[rows][:, columns]
     found = kernel.score(X, shared.label[rows], rng, **options)
@@ -98,7 +98,8 @@ def score_rows(kernel: BaselineKernel, own: Mapping[str, object], shared: Labell
 def _of_columns(limits: Limits, columns: NDArray[np.intp]) -> Limits:
     """The limits in terms of sorted columns."""
     must = tuple(np.flatnonzero(np.isin(columns, limits.must)).tolist())
-    return Limits(limits.k, limits.costs[columns], limits.budget, must, limits.never[columns])
+    units = None if limits.units is None else limits.units[columns]
+    return Limits(limits.k, limits.costs[columns], limits.budget, must, limits.never[columns], units)
 
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:

@@ -25,7 +25,7 @@ def recall_list(task: Task, recall: float) -> RecallList:
     cut = cut_for(own, recall)
     if cut is None:
         least = int(np.ceil(recall / (1 - recall) - 1e-9))
-        found = f"{len(own)} labelled rows cannot promise {recall:g} of the positives, {least} can"
+        found = f"{len(own)} labelled rows cannot promise {recall} of the positives, {least:,} can"
         raise DataError(Fault("Likely positives", found, "Label more rows, or ask for less."))
     share = float((teaching.target[sample.label == UNLABELLED] >= cut).mean())
     prior = prior_of(task, ScoredRows(sample, teaching))

@@ -107,7 +107,7 @@ def test_a_page_elsewhere_links_to_the_runs(runs: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_not_ours_stays(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (runs / "history.html").write_text("my own history")
     assert run(["history", str(runs)]) == 2
-    assert "was not written by spark-pufs history" in capsys.readouterr().err
+    assert "is there already, and is no page of spark_pufs" in capsys.readouterr().err
     assert (runs / "history.html").read_text() == "my own history"
 
 

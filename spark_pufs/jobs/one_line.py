@@ -118,7 +118,7 @@ def source_of(table: str, format_: str | None = None) -> dict[str, Json]:
     if "://" in table:
         return {"path": table, "format": known or "parquet"}
     place = Path(os.path.expanduser(table))
-    if not place.exists():
+    if not os.path.exists(place):
         if known is None and _CATALOG.fullmatch(table):
             return {"table": table}
         raise DataError(_absent(table, place))
@@ -182,8 +182,9 @@ def _format_inside(folder: Path) -> str | None:
 
 def _separator(place: Path) -> str:
     """What separates the names in the first line of a file, or of a folder's first file."""
-    file = place if place.is_file() else next((one for one in sorted(place.iterdir()) if _format_of(one.name)), place)
-    if file.name.lower().endswith(_COMPRESSED):
+    inside = sorted(place.iterdir()) if place.is_dir() else [place]
+    file = next((one for one in inside if _format_of(one.name)), place)
+    if file.name.lower().endswith(_COMPRESSED) or not file.is_file():
         return ","
     try:
         with file.open("rb") as lines:

@@ -73,6 +73,16 @@ def test_a_damaged_run_is_told_and_the_others_are_read(runs: Path) -> None:
     assert "is not the one its manifest names" in found.to_html()
 
 
+def test_damaged_runs_alone_are_an_error(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in runs.glob("*/selection.json"):
+        place.write_text("{}")
+    assert run(["history", str(runs)]) == 3
+    assert (
+        "of 4 finished selections none can be read; date=2026-01-01: File 'selection.json'" in capsys.readouterr().err
+    )
+    assert not (runs / "history.html").exists()
+
+
 def test_unfinished_runs_and_other_folders_are_passed_over(runs: Path) -> None:
     (runs / "date=2026-01-02" / "manifest.json").unlink()
     (runs / "other").mkdir()

@@ -96,7 +96,7 @@ def _of_the_plan(error: Exception) -> bool:
     return isinstance(error, tuple(getattr(errors, name) for name in names if hasattr(errors, name)))
 
 
-_MALFORMED = re.compile("MALFORMED_RECORD|Malformed records are detected")  # in CSV and JSON
+_MALFORMED = re.compile(r"MALFORMED_\w*RECORD|Malformed records are detected")  # in CSV and JSON
 _UNREADABLE = (
     "Malformed records are detected",
     "FAILED_READ_FILE",
@@ -130,6 +130,8 @@ def _gist(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if type(error).__name__ == "PythonException":  # a traceback, which says it in its last line
         lines = [line for line in lines if not line.startswith("at ")][-1:]
+    if lines and lines[0].startswith("An error occurred while calling"):  # of py4j, which then gives Java's words
+        lines = [line.removeprefix(": ") for line in lines[1:]]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     told = [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1]
     return foreign(told[:MOST_READ])[:300]

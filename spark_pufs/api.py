@@ -68,6 +68,7 @@ _NOT_COMMON = (
     "labelled_by",
     "fdr",
     "expected_false",
+    "distinct",
     "options",
 )
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
@@ -103,6 +104,7 @@ def select(
     labelled_by: Iterable[str] = (),
     fdr: float | None = None,
     expected_false: float | None = None,
+    distinct: bool = False,
     checkpoint: str | Path | None = None,
     memory: str | Path | None = None,
     partition: str | None = None,
@@ -128,6 +130,8 @@ def select(
       how many.
     - ``fdr``: instead of ``k``, all features that can be found while at most this share of them is false on average;
       ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
+    - ``distinct``: with these, a feature that a stronger one explains is false too: it must tell something given the
+      level of each stronger feature that is found.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
     - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
@@ -190,25 +194,26 @@ def select(
         labelled_by=labelled_by,
         fdr=fdr,
         expected_false=expected_false,
+        distinct=distinct,
         options=options,
     )
+    state = None if checkpoint is None else _folder(checkpoint)
     if memory is not None:
         settings = MemorySettings.of(memory, partition, window, refit, until)
-        selection = _remembered(table, request, settings, late_labels, checkpoint)
+        selection = _remembered(table, request, settings, late_labels, state)
     else:
         _check_no_memory(refit, partition=partition, window=window, until=until, late_labels=late_labels)
-        selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
+        selection = select_with(engine_for(table), request, state)
     warn(selection.warnings)
     return selection
 
 
-def _remembered(table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: Any) -> Selection:
-    if checkpoint is not None:
-        found = "is for methods that search, and these need all rows"
-        raise ConfigError(Fault("Option 'checkpoint'", found, "Leave it out, or leave memory out."))
+def _remembered(
+    table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: str | None
+) -> Selection:
     column, partition = request.label.column, settings.partition
     late = None if late_labels is None else late_labels_of(engine_for(late_labels), column, partition)
-    return select_remembered(partitions_of(table, partition), request, settings, late)
+    return select_remembered(partitions_of(table, partition), request, settings, late, checkpoint)
 
 
 def compare(
@@ -419,7 +424,8 @@ def likely_positives(
     faults += unfit or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
-    if recall is None and model is not None:
+    if recall is None and clustering is not None and model is not None:
+        warn(clustering.left_out)
         return engine.likely_positives(model, rule, columns)
     return _promised(engine, selection, rule, columns, recall)
 
@@ -430,11 +436,8 @@ def _promised(engine: Engine, selection: Selection, rule: LabelRule, columns: li
     if not isinstance(share, float) or not 0 < share < 1:
         found = f"must be a share between 0 and 1, got {shown(recall)}"
         raise ConfigError(Fault("Option 'recall'", found, "For example 0.9."))
-    kept = selection.request
-    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
-    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
-    model = recall_list_of(engine, request, share)
-    warn(f"The list misses {kind}: more than its share of them is left out." for kind in model.missed)
+    model = recall_list_of(engine, selection, rule, share)
+    warn(model.left_out)
     rows = engine.likely_positives(model, rule, columns)
     if isinstance(rows, pd.DataFrame):
         rows.attrs["promise"] = str(model)

@@ -70,6 +70,7 @@ class Request:
     labelled_by: tuple[str, ...] = ()
     fdr: float | None = None
     expected_false: float | None = None
+    distinct: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -163,6 +164,10 @@ def _faults(request: Request) -> list[Fault]:
 def _how_many_faults(request: Request) -> list[Fault]:
     """Error rates say how many features, and nothing else may."""
     rates = [name for name in ("fdr", "expected_false") if getattr(request, name) is not None]
+    if request.distinct is True and not rates:
+        return [Fault("Option 'distinct'", "is for what an error rate finds", "Add fdr=0.1, for example.")]
+    if request.distinct is True and request.labelled_by:
+        return [Fault("Option 'distinct'", "cannot go with labelled_by", "Leave one of them out.")]
     others = ["k"] if request.k is not None or request.propose_k else []
     others += ["budget"] if request.budget is not None else []
     if not rates or len(rates) + len(others) == 1:
@@ -238,6 +243,7 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("check_labels", "true or false", lambda v: isinstance(v, bool), "true"),
     ("fdr", "a share between 0 and 1", lambda v: v is None or (is_positive(v) and v < 1), "0.1"),
     ("expected_false", "a number above 0", lambda v: v is None or is_positive(v), "2"),
+    ("distinct", "true or false", lambda v: isinstance(v, bool), "true"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("costs", "costs by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'age': 2}"),
     ("options", "settings by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'clusters': 20}"),

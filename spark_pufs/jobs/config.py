@@ -146,14 +146,24 @@ class SelectionOutput(Section):
     """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
     ``overwrite``: whether what is there is replaced; "changed": if it is of another table or request.
+    ``recall``: the share of the positives that a list of likely positives is to hold, of any method; None: those in the
+    clusters of fscpu, where ``likely_positives`` asks for them.
     ``previous``: a run directory, or "latest" for the last one beside ``path``.
     """
 
     path: Place
     overwrite: Overwrite = False
     likely_positives: bool = False
+    recall: float | None = Field(default=None, gt=0, lt=1)
     previous: Place | None = None
     mlflow: MlflowConfig | None = None
+
+    @property
+    def lists(self) -> str | None:
+        """The name of the table of likely positives, where one is wanted; a list with another recall has another."""
+        if self.recall is not None:
+            return f"likely_positives_{self.recall:g}.parquet"
+        return "likely_positives.parquet" if self.likely_positives else None
 
 
 class MemoryConfig(Section):

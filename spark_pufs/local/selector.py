@@ -76,6 +76,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         labelled_by: Iterable[str] = (),
         fdr: float | None = None,
         expected_false: float | None = None,
+        distinct: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.method = method
@@ -101,6 +102,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.labelled_by = labelled_by
         self.fdr = fdr
         self.expected_false = expected_false
+        self.distinct = distinct
         self.options = options
 
     def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:

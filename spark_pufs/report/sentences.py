@@ -141,6 +141,7 @@ def asked(selection: Selection) -> list[str]:
             ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
             ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
             ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
+            ("without", "features that stronger ones explain" if request.get("distinct") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
             ("given", listed(request.get("labelled_by", ()))),
             ("always with", listed(request.get("must", ()))),
@@ -197,6 +198,7 @@ def sure(selection: Selection) -> list[Sign]:
         *_verdict_sign(selection),
         *_control_sign(selection),
         *_labelling_sign(selection),
+        *_list_sign(selection),
         *_stability_sign(selection),
         *_check_sign(selection),
         *_border_sign(selection),
@@ -268,6 +270,12 @@ def _labelling_sign(selection: Selection) -> list[Sign]:
     found = selection.findings.labelling
     tones: dict[str, Tone] = {"no sign": "good", "cannot tell": "fair", "depends": "poor"}
     return [] if found is None else [Sign(tones[found.verdict], f"Who gets a label: {found.verdict}. {found.reason}")]
+
+
+def _list_sign(selection: Selection) -> list[Sign]:
+    """What the list of likely positives promises, and which kind of labelled rows it misses."""
+    found = selection.findings.promised
+    return [] if found is None else [Sign("fair" if found.missed else "good", str(found))]
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:

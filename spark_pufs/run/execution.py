@@ -22,7 +22,7 @@ from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
@@ -58,6 +58,7 @@ __all__ = [
     "check_table",
     "compare_with",
     "execute",
+    "execute_kept",
     "identifiers",
     "label_faults",
     "labelling_of_table",
@@ -75,7 +76,11 @@ FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 @undisturbed()
 def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
     """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
-    plan = prepare(engine, request)
+    return execute_kept(engine, prepare(engine, request), request, checkpoint)
+
+
+def execute_kept(engine: Engine, plan: Plan, request: Request, checkpoint: str | Path | None) -> Selection:
+    """Run the method, whose search keeps its state in ``checkpoint`` and goes on from there."""
     if checkpoint is None:
         return execute(engine, plan, request)
     folder = RunFolder(checkpoint)
@@ -248,8 +253,15 @@ def labelling_of_table(
 
 
 @undisturbed()
-def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
-    """Which rows of a table hold that share of its positives, by the columns of the request."""
+def recall_list_of(engine: Engine, selection: Selection, rule: LabelRule, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns that a selection chose."""
+    if not selection.names:
+        raise DataError(
+            Fault("Likely positives", "no feature was chosen to list them by", "Choose some, for example k=5.")
+        )
+    kept = selection.request
+    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
+    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
     task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
     try:
         return recall_list(task, recall)

@@ -231,7 +231,8 @@ def _outcome(
     )
     findings = Findings(check=check, check_before=before, clustering=clustering, search=trace)
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
-    return Outcome(chosen, scores, errors, notes=notes, warnings=_open(unsettled), findings=findings)
+    told = (*_open(unsettled), *clustering.left_out)
+    return Outcome(chosen, scores, errors, notes=notes, warnings=told, findings=findings)
 
 
 def _open(unsettled: float) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ def _of_columns(request: Request, names: Sequence[str]) -> Request:
     """The request of trials: all of these columns are features, and the label is one of our own."""
     rule = LabelRule(free_name("label", names), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
     own: dict[str, Any] = {"propose_k": False, "stability": 0, "check_labels": False}
-    own |= {"fdr": None, "expected_false": None}
+    own |= {"fdr": None, "expected_false": None, "distinct": False}
     return replace(request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), **own)
 
 

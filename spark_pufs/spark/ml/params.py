@@ -48,6 +48,7 @@ class ParamValues(TypedDict, total=False):
     labelledBy: list[str]
     fdr: float
     expectedFalse: float
+    distinct: bool
     options: dict[str, Any]
 
 
@@ -151,6 +152,9 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     expectedFalse: Param[float] = Param(  # noqa: N815
         Params._dummy(), "expectedFalse", "false features at most, on average, instead of k.", TypeConverters.toFloat
+    )
+    distinct: Param[bool] = Param(
+        Params._dummy(), "distinct", "without features that stronger ones explain.", TypeConverters.toBoolean
     )
     options: Param[dict[str, Any]] = Param(Params._dummy(), "options", "the method's own settings.", _mapping)
 

@@ -29,7 +29,7 @@ from spark_pufs.run.provenance import identity
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Selection
-from spark_pufs.selectors.base import limits_of
+from spark_pufs.selectors.limits import limits_of
 from spark_pufs.selectors.registry import method_named
 from spark_pufs.table.pu_table import Frozen, Plan, bins_of, inspect
 from spark_pufs.types import Json

@@ -145,9 +145,10 @@ class Update:
         """The counts of the window; the memory holds them."""
         before = self._index()
         known = before.partitions if before else {}
-        keys = last_of({*self.counting.look(), *known}, self.settings.window, self.settings.until)
+        every = {*self.counting.look(), *known}
+        keys = last_of(every, self.settings.window, self.settings.until)
         if not keys:
-            raise DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+            raise _no_partitions(every, self.settings.until)
         others = [key for key in known if key not in keys] if self.settings.until is not None else []
         labels, unfound = self.counting.correct(before, keys, others, self.request.label.column, late)
         made = self._anew(keys) if before is None or self.settings.refit == "now" else self._added(before, keys)
@@ -235,6 +236,13 @@ def _short(counts: WindowCounts, settings: MemorySettings) -> list[str]:
         return []
     found = f"The window up to {settings.until} has {counts.partitions} of {settings.window} partitions"
     return [f"{found}: others are neither in the table nor in the memory."]
+
+
+def _no_partitions(keys: set[str], until: str | None) -> DataError:
+    if not keys or until is None:
+        return DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+    found = f"no partition is up to '{until}', the first is '{last_of(keys, None)[0]}'"
+    return DataError(Fault("Option 'until'", found, "Name a later one."))
 
 
 def _sampled(window: Window, request: Request) -> list[str]:

@@ -248,6 +248,8 @@ def test_a_day_that_is_run_again(tmp_path: Path) -> None:
     assert (settled.read, settled.left) == ((), ("2026-01-02", "2026-01-03"))
     with pytest.warns(spark_pufs.PufsWarning, match="The window up to 2026-01-04 has 1 of 2 partitions"):
         remembered(days(4, 5), tmp_path, window=2, until="2026-01-04")
+    with pytest.raises(DataError, match=r"Option 'until': no partition is up to '2025', the first is '2026-01-04'"):
+        remembered(days(4, 5), tmp_path / "new", until="2025")
 
 
 def test_cut_points_made_anew_for_an_older_day_drop_the_later_ones(tmp_path: Path) -> None:

@@ -103,14 +103,11 @@ def read_snapshot(
 ) -> DataFrame:
     """The rows of one state."""
     if table is None:
-        return read_table(spark, path, None, format_, {**options, _OPTION.get(format_, "versionAsOf"): str(version)})
+        return read_table(spark, path, None, format_, {**options, "versionAsOf": str(version)})
     try:
         return spark.sql(f"SELECT * FROM {quoted(table)} VERSION AS OF {int(version)}")
     except spark_errors() as error:
         raise DataError(source_fault(f"Source '{table}'", error)) from error
-
-
-_OPTION = {"iceberg": "snapshot-id"}
 
 
 def quoted(table: str) -> str:

@@ -159,11 +159,8 @@ def _of_the_plan(error: Exception) -> bool:
     return isinstance(error, tuple(getattr(errors, name) for name in names if hasattr(errors, name)))
 
 
-<<<<<<< HEAD
 _OF_A_STORE = ("No FileSystem for scheme", "s3a", "S3A", "ConnectException", "SocketTimeout", "NoRouteToHost",
                "UnknownHostException", "AccessDenied", "AccessControlException", "hdfs.")  # fmt: skip
-_UNREADABLE = ("FAILED_READ_FILE", "CANNOT_READ_FILE", "is not a Parquet file", "MALFORMED")
-=======
 _MALFORMED = re.compile(r"MALFORMED_\w*RECORD|Malformed records are detected")  # in CSV and JSON
 _UNREADABLE = (
     "Malformed records are detected",
@@ -178,7 +175,6 @@ def _fix(error: Exception) -> str:
     """Of rows that do not fit the others, and of all else."""
     drop = "Correct the file, or leave such rows out: source.options.mode=DROPMALFORMED."
     return drop if _MALFORMED.search(str(error)) else "Write the table again."
->>>>>>> main
 
 
 def source_fault(where: str, error: Exception) -> Fault:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,6 @@ pytestmark = pytest.mark.platform("delta")
 
 
 @pytest.fixture(scope="module")
-<<<<<<< HEAD
 def kept(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder = tmp_path_factory.mktemp("delta")
     conf = {
@@ -22,10 +22,6 @@ def kept(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     }
     for spark in session(folder, listed(installed), **conf):
         yield Kept(spark, "delta", folder)
-=======
-def jars(installed: Path) -> str:
-    return ",".join(map(str, sorted((installed / "jars").glob("*.jar"))))
->>>>>>> main
 
 
 class TestDelta(KeptTables):

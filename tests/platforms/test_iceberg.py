@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,6 @@ pytestmark = pytest.mark.platform("iceberg")
 
 
 @pytest.fixture(scope="module")
-<<<<<<< HEAD
 def kept(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     folder = tmp_path_factory.mktemp("iceberg")
     conf = {
@@ -26,10 +26,6 @@ def kept(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     }
     for spark in session(folder, listed(installed), **conf):
         yield Kept(spark, "iceberg", folder)
-=======
-def jars(installed: Path) -> str:
-    return ",".join(map(str, sorted((installed / "jars").glob("*.jar"))))
->>>>>>> main
 
 
 class TestIceberg(KeptTables):

@@ -1,6 +1,6 @@
 """Whether p-values, error rates, intervals and promises hold: simulation where the truth is known.
 
-    OMP_NUM_THREADS=1 python benchmarks/calibration.py [--tables 200] [--part figures] [--out docs/results/calibration.md]
+    OMP_NUM_THREADS=1 python benchmarks/calibration.py [--tables 200] [--part figures] [--out PAGE]
 
 Parts: p-values of the tests of columns under the null; the false share and the power at fdr 0.1 over tables of the ten
 artificial conditions, beside analysis of variance with the same procedure, which is Spark ML's fdr mode for numbers;

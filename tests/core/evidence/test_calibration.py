@@ -53,9 +53,9 @@ def test_the_other_parts_make_a_table(calibration: ModuleType) -> None:
 def test_intervals_of_figures_hold_what_they_estimate(calibration: ModuleType) -> None:
     """On few tables each: far below its level, and no bound is that of chance."""
     figures = calibration.calibration_figures
-    for row in (*figures.auc(60)[::4], *figures.f_score(40), *figures.stability_interval(40)[1::2]):
+    for row in (*figures.auc(40)[::4], *figures.f_score(40), *figures.stability_interval(40)[1::2]):
         assert float(row[4].split()[0]) > 0.82, row
-    for row in figures.clusters(60):
+    for row in figures.clusters(40):
         assert float(row[4].split()[0]) < 0.15, row
     for row in figures.powers(100):
         assert abs(float(row[3]) - float(row[4].split()[0])) < 0.2, row

@@ -15,6 +15,7 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
 from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
+from spark_pufs.engines.weights import repeated_frame
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
@@ -91,6 +92,8 @@ def select(
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
     never: Iterable[str] = (),
+    groups: Mapping[str, Iterable[str]] | Iterable[str] | None = None,
+    weights: str | None = None,
     prior: Prior | Literal["estimate"] | None = None,
     seed: int = 0,
     bins: int = 5,
@@ -134,6 +137,12 @@ def select(
       level of each stronger feature that is found.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
+    - ``groups``: columns that are chosen together or not at all, such as all sensors of a device, names or globs by the
+      name of their group, as in ``{"device_a": ["a_*"]}``; a list of globs makes a group of each. A group stands where
+      its best column does and counts as one in ``k``; it costs what ``costs`` says under its name, else what its
+      columns cost together. ``must`` and ``never`` may name groups.
+    - ``weights``: the column that says how often each row counts, a whole number from 0 on: a row of weight 3 is three
+      equal rows.
     - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
       ``estimate_prior`` finds it.
     - ``seed``: for methods that draw; the same seed gives the same answer.
@@ -181,6 +190,8 @@ def select(
         costs=costs,
         must=must,
         never=never,
+        groups=groups,
+        weights=weights,
         prior=prior,
         seed=seed,
         bins=bins,
@@ -203,7 +214,7 @@ def select(
         selection = _remembered(table, request, settings, late_labels, state)
     else:
         _check_no_memory(refit, partition=partition, window=window, until=until, late_labels=late_labels)
-        selection = select_with(engine_for(table), request, state)
+        selection = select_with(engine_for(table, request.weights), request, state)
     warn(selection.warnings)
     return selection
 
@@ -211,6 +222,9 @@ def select(
 def _remembered(
     table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: str | None
 ) -> Selection:
+    if request.weights is not None:
+        found = "are not kept with the counts of a memory"
+        raise ConfigError(Fault("Option 'weights'", found, "Leave memory out, or repeat the rows of each partition."))
     column, partition = request.label.column, settings.partition
     late = None if late_labels is None else late_labels_of(engine_for(late_labels), column, partition)
     return select_remembered(partitions_of(table, partition), request, settings, late, checkpoint)
@@ -259,7 +273,9 @@ def compare(
     rule = LabelRule(label, positive, negative, unlabelled)
     request = Request.of(rule, method="auto", include=("*",) if features is None else features, **common)
     candidates = [candidate(one) for one in several(methods, lambda one: one)]
-    return compare_with(engine_for(table), request, candidates, EvaluationProtocol(folds, repeats, rows, classifier))
+    return compare_with(
+        engine_for(table, request.weights), request, candidates, EvaluationProtocol(folds, repeats, rows, classifier)
+    )
 
 
 def check_clusters(
@@ -408,7 +424,7 @@ def likely_positives(
         found = f"expected a Selection, got {type(selection).__name__}"
         raise ConfigError(Fault("Likely positives", found, "Give what select() returned."))
     request = selection.request
-    wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
+    wanted = tuple(map(str, several(keep, column_name))) or request.keep
     clustering = selection.findings.clustering
     model = None if clustering is None else clustering.model
     if recall is None and model is None:
@@ -416,8 +432,7 @@ def likely_positives(
     chosen = model.names if recall is None and model is not None else tuple(selection.names)
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]
-    label = request["label"]
-    rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
+    rule = request.label
     columns, faults = identifiers(names, wanted, "cluster" if recall is None else "score")
     read = {*chosen, rule.column, *columns}
     unfit = repeated([name for name in names if name in read]) + absent((*chosen, rule.column), names)
@@ -504,20 +519,19 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
     raise DataError(_not_a_table(table))
 
 
-def engine_for(table: Any) -> Engine:
-    """The engine that can read ``table``."""
+def engine_for(table: Any, weights: str | None = None) -> Engine:
+    """The engine that can read ``table``, its rows as often as the column of ``weights`` says."""
     if isinstance(table, pd.DataFrame):
         from spark_pufs.engines.local import LocalEngine
 
-        return LocalEngine(table)
+        return LocalEngine(table if weights is None else repeated_frame(table, weights))
     if hasattr(table, "sparkSession"):
         from spark_pufs.spark.engine import SparkEngine
+        from spark_pufs.spark.weights import repeated_rows
 
-        return SparkEngine(table)
+        return SparkEngine(table if weights is None else repeated_rows(table, weights))
     if speaks_arrow(table):
-        from spark_pufs.engines.local import LocalEngine
-
-        return LocalEngine(frame_of(table))
+        return engine_for(frame_of(table), weights)
     raise DataError(_not_a_table(table))
 
 

@@ -39,6 +39,8 @@ GIVEN: dict[str, Any] = {
     "costs": {"a": 2.0},
     "must": ("a",),
     "never": ("b",),
+    "groups": {"device": ("c",)},
+    "weights": "w",
     "prior": (0.1, 0.2),
     "seed": 3,
     "bins": 4,
@@ -83,7 +85,7 @@ def test_select_hands_on_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(api, "select_with", remember)
     own = {"features" if name == "include" else name: value for name, value in GIVEN.items()}
-    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label", **own.pop("options"), **own)
+    spark_pufs.select(pd.DataFrame({"a": [1], "w": [1]}), label="label", **own.pop("options"), **own)
     spark_pufs.select(pd.DataFrame({"a": [1]}), label="label")
     assert asked == [wanted(), Request.of(LABEL, method=DEFAULT_METHOD)]
 
@@ -91,9 +93,9 @@ def test_select_hands_on_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_scikit_learn_transformer_hands_on_every_field() -> None:
     taken = {*inspect.signature(PUSelector).parameters} - {*RATES, *WITH_RATE}
     names = {field.name for field in fields(Request)} & taken
-    assert {*GIVEN} - names == {"include", "exclude", "keep"}  # columns are those of X
+    assert {*GIVEN} - names == {"include", "exclude", "keep", "weights"}  # columns are those of X, weights go to fit
     request = PUSelector(unlabelled=0, **{name: GIVEN[name] for name in names})._request("label")
-    assert request == wanted(include=("*",), exclude=(), keep=())
+    assert request == wanted(include=("*",), exclude=(), keep=(), weights=None)
     assert PUSelector(unlabelled=0, k=None)._request("label") == Request.of(LABEL, method=DEFAULT_METHOD)
 
 

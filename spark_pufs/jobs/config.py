@@ -37,7 +37,7 @@ from spark_pufs.masking.addresses import MASK, Address
 from spark_pufs.masking.texts import gist, masked, masked_texts
 from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import DEFAULT_METHOD, Request
-from spark_pufs.types import LabelRule
+from spark_pufs.types import LabelRule, column_name
 from spark_pufs.values import shown
 
 __all__ = [
@@ -210,6 +210,12 @@ class RunConfig(Section):
     def on(self, engine: str | None) -> Self:
         """The same run where a command line says, if it says."""
         return self if engine is None else self.model_copy(update={"engine": engine})
+
+    @property
+    def weights(self) -> str | None:
+        """The column that says how often rows count."""
+        given = (self.select.model_extra or {}).get("weights")
+        return None if given is None else str(column_name(given))
 
     def request(self) -> Request:
         """The part that decides the answer."""

@@ -72,6 +72,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
         check_apart(config.source.path, config.memory.path, "Memory")
         check_apart(config.memory.path, config.output.path, of="memory")
     _check_likely(config)
+    _check_weights(config, request)
     tracking = _tracking(config)
     if tracking is not None:
         tracking.check()
@@ -233,6 +234,19 @@ def _check_likely(config: RunConfig) -> None:
         raise ConfigError(Fault(setting, "goes through all rows, and a memory keeps counts", fix))
     if not config.features.keep:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
+
+
+def _check_weights(config: RunConfig, request: Request) -> None:
+    """What names rows or keeps counts of them cannot repeat them."""
+    if request.weights is None:
+        return
+    if config.memory is not None:
+        found = "are not kept with the counts of a memory"
+        raise ConfigError(Fault("Setting 'select.weights'", found, "Leave memory out, or repeat rows beforehand."))
+    if config.output.likely_positives:
+        found = "would list a row as often as it counts"
+        fix = "Leave it out, and list them with Selection.likely_positives."
+        raise ConfigError(Fault("Setting 'output.likely_positives' with 'select.weights'", found, fix))
 
 
 def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> RunOutcome:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from pyarrow import fs
@@ -36,13 +36,13 @@ _REFUSED = (
     "Permission denied", "AccessControlException",
 )  # fmt: skip
 _ABSENT = ("libjvm", "libhdfs", "JAVA_HOME", "CLASSPATH", "built without", "was not built with")
-_conf: ContextVar[Mapping[str, Any] | None] = ContextVar("settings of Spark for stores", default=None)
+_conf: ContextVar[Mapping[str, object] | None] = ContextVar("settings of Spark for stores", default=None)
 Answer = TypeVar("Answer")
 log = logging.getLogger("spark_pufs")
 
 
 @contextmanager
-def store_settings(conf: Mapping[str, Any]) -> Iterator[None]:
+def store_settings(conf: Mapping[str, object]) -> Iterator[None]:
     """Files of ours go to S3 by the settings that Spark gets for it, fs.s3a.endpoint and the like."""
     before = _conf.set(conf)
     try:

@@ -240,7 +240,7 @@ class KeptTables:
     def test_what_cannot_be_written_is_told_before_any_work(self, kept: Kept, tmp_path: Path) -> None:
         kept.made("unwritten")
         asked = settings(tmp_path / "run", table=kept.name("unwritten"))
-        for name, why in ((kept.name("unwritten"), "has no column 'run'"), ("nowhere.at.all", "its schema cannot")):
+        for name, why in ((kept.name("unwritten"), "has no column 'run'"), ("nowhere.rankings", "its schema cannot")):
             asked["output"]["tables"] = {"ranking": name, "format": kept.format}
             with pytest.raises(ConfigError, match=why):
                 run_select(parse(asked), dry_run=True)

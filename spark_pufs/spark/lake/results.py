@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
@@ -42,7 +42,8 @@ def check_target(spark: SparkSession, name: str, format_: str, key: Mapping[str,
         found = format_of(spark, name)
         there = spark.table(quoted(name)).columns
     except spark_errors() as error:
-        raise ConfigError(source_fault(where, error)) from error
+        found = f"cannot be used: {source_fault(where, error).found}"
+        raise ConfigError(Fault(where, found, "Name another table.")) from error
     if found not in KEPT:
         told = f"is {found or 'a view'}, whose rows cannot be replaced run by run"
         raise ConfigError(Fault(where, told, "Name a table of Delta or Iceberg, or one that is not there yet."))
@@ -71,7 +72,7 @@ def put_rows(frame: DataFrame, name: str, format_: str, key: Mapping[str, str]) 
         if not spark.catalog.tableExists(quoted(name)):
             keyed.writeTo(quoted(name)).using(format_).partitionedBy(*map(F.col, key)).create()
             return
-        ours: Any = reduce(lambda a, b: a & b, (F.col(column) == F.lit(value) for column, value in key.items()))
+        ours = reduce(lambda a, b: a & b, (F.col(column) == F.lit(value) for column, value in key.items()))
         keyed.writeTo(quoted(name)).overwrite(ours)
     except spark_errors() as error:
         fault = source_fault(f"Table '{name}'", error)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.masking.addresses import address_shown
@@ -72,7 +72,7 @@ def find_snapshot(
     path: str | None,
     table: str | None,
     format_: str,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     version: int | str | None = None,
     timestamp: str | None = None,
 ) -> Snapshot | None:
@@ -99,7 +99,7 @@ def find_snapshot(
 
 
 def read_snapshot(
-    spark: SparkSession, path: str | None, table: str | None, format_: str, options: Mapping[str, Any], version: int
+    spark: SparkSession, path: str | None, table: str | None, format_: str, options: Mapping[str, object], version: int
 ) -> DataFrame:
     """The rows of one state."""
     if table is None:
@@ -145,7 +145,7 @@ def _iceberg(
     spark: SparkSession,
     path: str | None,
     table: str | None,
-    options: Mapping[str, Any],
+    options: Mapping[str, object],
     version: int | str | None,
     timestamp: str | None,
 ) -> Snapshot | None:

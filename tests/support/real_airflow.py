@@ -16,7 +16,7 @@ __all__ = ["ALARMS", "ASKED", "BIN", "ROOT", "example_days", "installed"]
 ASKED = "SPARK_PUFS_TEST_AIRFLOW"
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-PACKAGES = ["apache-airflow>=3.3,<4", "apache-airflow-providers-apache-spark>=6.3"]
+PACKAGES = ["apache-airflow>=3.3,<4", "apache-airflow-providers-apache-spark>=6.3", "psycopg2-binary", "asyncpg"]
 ALARMS = "def tell(text, context):\n    with open({path!r}, 'a') as file:\n        file.write(text + chr(10))\n"
 
 

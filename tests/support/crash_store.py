@@ -22,7 +22,7 @@ from support.shared_java import joined
 __all__ = ["strike_the_store"]
 
 STORE = "state"
-OPERATIONS = 30  # that a run makes in the folder, about; one that gets through is followed by the next day
+OPERATIONS = 16  # that a run makes in the folder, and one more; a run that gets through is followed by the next day
 
 
 def add_day(place: Path, number: int, engine: str) -> None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match, patterns
 from spark_pufs.findings.parts import Distribution, Level, Redundancy
+from spark_pufs.masking.texts import masked, masked_texts
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
+from spark_pufs.request import Request
 from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
@@ -129,22 +131,23 @@ def headline(selection: Selection) -> str:
 def asked(selection: Selection) -> list[str]:
     """The question in plain words, and its limits."""
     facts, request = selection.facts, selection.request
-    label = request.get("label", {})
     known = f"{_rows(facts['labelled_positive'])} labelled positive"
     if facts["labelled_negative"]:
         known += f", {facts['labelled_negative']:,} labelled negative"
-    where = f" (column {short(label['column'], 60)})" if "column" in label else ""
+    where = f" (column {short(masked(request.label.column), 60)})"
     limits = [
         f"{name} {value}"
         for name, value in (
-            ("at most", f"{request['k']:,} features" if request.get("k") else ""),
-            ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
-            ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
-            ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
-            ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
-            ("given", listed(request.get("labelled_by", ()))),
-            ("always with", listed(request.get("must", ()))),
-            ("never with", listed(request.get("never", ()))),
+            ("at most", f"{request.k:,} {_counted(request)}" if request.k else ""),
+            ("number of features", "proposed from held-out evidence" if request.propose_k else ""),
+            ("share of false features at most", number(request.fdr) if request.fdr else ""),
+            ("false features at most", number(request.expected_false) if request.expected_false else ""),
+            ("without", "features that stronger ones explain" if request.distinct else ""),
+            ("total cost at most", number(request.budget) if request.budget else ""),
+            ("given", listed(masked_texts(request.labelled_by))),
+            ("chosen together", listed(list(request.groups))),
+            ("always with", listed(masked_texts(request.must))),
+            ("never with", listed(masked_texts(request.never))),
         )
         if value
     ]
@@ -152,8 +155,18 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_weighted(request),
         *_partitions(selection),
     ]
+
+
+def _counted(request: Request) -> str:
+    return "groups and single features" if request.groups else "features"
+
+
+def _weighted(request: Request) -> list[str]:
+    weights = request.weights
+    return [f"Rows count as often as column {short(weights, 60)} says."] if weights else []
 
 
 def _partitions(selection: Selection) -> list[str]:
@@ -197,6 +210,7 @@ def sure(selection: Selection) -> list[Sign]:
         *_verdict_sign(selection),
         *_control_sign(selection),
         *_labelling_sign(selection),
+        *_list_sign(selection),
         *_stability_sign(selection),
         *_check_sign(selection),
         *_border_sign(selection),
@@ -270,6 +284,12 @@ def _labelling_sign(selection: Selection) -> list[Sign]:
     return [] if found is None else [Sign(tones[found.verdict], f"Who gets a label: {found.verdict}. {found.reason}")]
 
 
+def _list_sign(selection: Selection) -> list[Sign]:
+    """What the list of likely positives promises, and which kind of labelled rows it misses."""
+    found = selection.findings.promised
+    return [] if found is None else [Sign("fair" if found.missed else "good", str(found))]
+
+
 def _stability_sign(selection: Selection) -> list[Sign]:
     told = selection.findings.stability
     if told is None:
@@ -300,7 +320,7 @@ def _errors_of_a_search(selection: Selection) -> bool:
 
 def _border_sign(selection: Selection) -> list[Sign]:
     """Whether the last feature chosen can be told from the best one that was not."""
-    named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
+    named = (*selection.request.must, *selection.request.never)
     ranked = [feature.name for feature in selection.features]
     barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
     barred |= {f.name for f in selection.features if "copy of '" in f.notes}

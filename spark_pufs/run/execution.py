@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,10 +20,11 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
-from spark_pufs.engines.base import Engine, Keeper, Pass
+from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
@@ -38,7 +39,7 @@ from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Feature, Selection
-from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
@@ -50,6 +51,7 @@ from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits, asked_for_more, groups_of
 from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
 from spark_pufs.types import LabelRule
 
@@ -106,8 +108,7 @@ def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen:
     check(request)
     method = method_named(request.method)
     plan = inspect(engine, request, method.binning, known, frozen)
-    limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, engine, request, limits)
+    return one_of_each(plan, engine, request)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -115,7 +116,7 @@ def rehearse(table: PUTable, request: Request) -> None:
     method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
-    limits, _ = limits_of(request, table.names, table.plan.schema.table)
+    limits = table.plan.limits_on(table.names)
     if request.estimate_prior:  # any share that is possible
         request = replace(request, prior=(1 + table.plan.labels.positive / table.rows) / 2, estimate_prior=False)
     with suppress(RowsWanted):
@@ -131,7 +132,7 @@ class NoRows:
 
     name = "unread"
     passes: list[Pass] = []  # noqa: RUF012
-    how: dict[str, str] = {}  # noqa: RUF012
+    reading = Reading()
 
     def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
@@ -150,7 +151,6 @@ def execute(
     """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
-    limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
     note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
@@ -165,12 +165,13 @@ def execute(
         leaks, columns = _leaks(task.table, task.counter), _columns(task.table, task.counter)
     finally:
         task.table.blocks.release()
-    lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests)
-    features = with_copies(lines, plan, _wanted(request, method, limits), limits)
+    groups = groups_of(request, plan.features, plan.schema.table)
+    lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests, groups)
+    features = with_copies(lines, plan, _wanted(request, method, plan.limits))
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     said += prior.warnings if prior is not None else ()
     said += (control.why,) if control is not None and not control.found else ()
-    warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
+    warnings = (*plan.warnings, *leaks, *asked_for_more(request, plan.limits), *said, *_doubts(plan, outcome))
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     found = None if prior is None else PriorSummary.of(prior)
@@ -182,7 +183,7 @@ def execute(
 
 def _wanted(request: Request, method: Method, limits: Limits) -> int | None:
     """How many features were asked for, all being a number too; None where they are counted by other means."""
-    if request.fdr is not None or request.expected_false is not None:
+    if request.fdr is not None or request.expected_false is not None or limits.units is not None:
         return None
     every = request.budget is None and not request.propose_k and not method.own_size
     return limits.k if request.k is not None or every else None
@@ -200,7 +201,7 @@ def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
     """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
     task.note(f"{method.name} chooses from {len(task.table.names)} features")
-    outcome = method.run(task)
+    outcome = method.select(task)
     outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
@@ -253,8 +254,22 @@ def labelling_of_table(
 
 
 @undisturbed()
-def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
-    """Which rows of a table hold that share of its positives, by the columns of the request."""
+def recall_list_of(engine: Engine, selection: Selection, rule: LabelRule, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns that a selection chose."""
+    if not selection.names:
+        raise DataError(
+            Fault("Likely positives", "no feature was chosen to list them by", "Choose some, for example k=5.")
+        )
+    asked = selection.request
+    request = Request(
+        rule,
+        DEFAULT_METHOD,
+        include=tuple(selection.names),
+        categorical=asked.categorical,
+        seed=asked.seed,
+        max_categories=asked.max_categories,
+        copies="all",
+    )
     task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
     try:
         return recall_list(task, recall)
@@ -359,7 +374,7 @@ def _selection(
         dropped=dict(plan.dropped),
         warnings=warnings,
         findings=outcome.findings,
-        request=request.as_dict(),
+        request=request,
         fingerprint=fingerprint(plan, request),
         versions={**versions(), **packages_behind(request.method)},
         run=run_facts(engine, seconds),
@@ -367,11 +382,18 @@ def _selection(
 
 
 def _lines(
-    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance, tests: FeatureTests
+    plan: Plan,
+    limits: Limits,
+    outcome: Outcome,
+    order: Sequence[int],
+    relevance: Relevance,
+    tests: FeatureTests,
+    members: Mapping[str, Sequence[int]],
 ) -> tuple[Feature, ...]:
     """The ranking of all features but copies."""
     chosen = set(outcome.chosen)
     bound = dict.fromkeys(np.flatnonzero(limits.never).tolist(), "never") | dict.fromkeys(limits.must, "must")
+    groups = {i: f"in group {name}" for name, own in members.items() for i in own}
     return tuple(
         Feature(
             name=plan.features[i],
@@ -380,7 +402,7 @@ def _lines(
             standard_error=float(outcome.errors[i]),
             selected=i in chosen,
             cost=float(limits.costs[i]),
-            notes="; ".join(note for note in (bound.get(i), outcome.notes.get(i)) if note),
+            notes="; ".join(note for note in (bound.get(i), groups.get(i), outcome.notes.get(i)) if note),
             relevance=float(relevance[0][i]),
             relevance_error=float(relevance[1][i]),
             p_value=float(tests.p[i]),

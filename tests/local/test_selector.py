@@ -46,6 +46,12 @@ NOT_PU = dict.fromkeys(
         "check_n_features_in_after_fitting",
         "check_positive_only_tag_during_fit",
         "check_readonly_memmap_input",
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weights_list",
+        "check_sample_weights_not_an_array",
+        "check_sample_weights_not_overwritten",
+        "check_sample_weights_pandas_series",
+        "check_sample_weights_shape",
     ],
     THREE_CLASSES,
 )
@@ -166,7 +172,7 @@ def test_a_feature_may_be_called_label(data: Data) -> None:
     X, s = data
     fitted = PUSelector("mim", k=1).fit(X.rename(columns={"b": "label"}), s)
     assert fitted.get_feature_names_out().tolist() == ["label"]
-    assert fitted.selection_.request["label"]["column"] == "label_"
+    assert fitted.selection_.request.label.column == "label_"
 
 
 def test_grid_search_in_a_pipeline(data: Data) -> None:

@@ -70,8 +70,7 @@ class Window:
     @property
     def labels(self) -> Counts:
         """Label x level, (3, L)."""
-        counts = self.state.counts.counts
-        return np.diagonal(counts, axis1=1, axis2=2) if counts.ndim == 3 else counts
+        return self.state.labels
 
     def bins(self) -> tuple[Bins, ...]:
         """Those of the reference, with a level for missing and for other values only where rows have such."""

@@ -20,6 +20,7 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
+from spark_pufs.engines.at_work import at_work
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, Fault, did_you_mean
@@ -100,9 +101,10 @@ def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen:
     """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning, known, frozen)
-    limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, engine, request, limits)
+    with at_work(method.name):
+        plan = inspect(engine, request, method.binning, known, frozen)
+        limits, _ = limits_of(request, plan.features, plan.schema.table)
+        return one_of_each(plan, engine, request, limits)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -143,6 +145,13 @@ def execute(
     keeper: Keeper | None = None,
 ) -> Selection:
     """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
+    with at_work(request.method):
+        return _executed(engine, plan, request, note, keeper)
+
+
+def _executed(
+    engine: Engine, plan: Plan, request: Request, note: Callable[[str], None], keeper: Keeper | None
+) -> Selection:
     began = time.perf_counter()
     method = method_named(request.method)
     limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)

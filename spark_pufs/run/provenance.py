@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib import metadata
 
@@ -18,7 +20,7 @@ from spark_pufs.version import __version__
 
 __all__ = ["fingerprint", "identity", "run_facts", "versions"]
 
-PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn")
 
 
 def identity(plan: Plan, request: Request) -> dict[str, Json]:
@@ -45,17 +47,26 @@ def fingerprint(plan: Plan, request: Request) -> str:
 
 def run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
     """Where the work was done, in which passes, how long it took."""
-    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
+    passes: list[Json] = [{**asdict(one), "seconds": round(one.seconds, 3)} for one in engine.passes]
     return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
 
 
-@cache  # reading what is installed takes longer than selecting from a small table
 def versions() -> Mapping[str, str]:
     """The packages that an answer was made with."""
-    found = {"spark_pufs": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue  # pyspark is an extra; a cluster's own Spark may not be a package
-    return found
+    found = {name: _installed(name) for name in PACKAGES} | {"pyspark": _pyspark()}
+    told = {name: version for name, version in found.items() if version is not None}
+    return {"spark_pufs": __version__, "python": platform.python_version(), **told}
+
+
+def _pyspark() -> str | None:
+    """The one that is loaded: a cluster's own is no installed package, and is not another that is installed."""
+    loaded: str | None = getattr(sys.modules.get("pyspark"), "__version__", None)
+    return loaded or _installed("pyspark")
+
+
+@cache  # reading what is installed takes longer than selecting from a small table
+def _installed(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None  # pyspark is an extra

@@ -79,4 +79,4 @@ def test_the_log_in_json_is_an_object_a_line(
     monkeypatch.setenv("SPARK_PUFS_LOG", "json")  # as jobs under spark-submit are told
     assert run([*line, "--overwrite", "--method", "mim"]) == 0
     told = log_lines(capfd.readouterr().err)
-    assert {one["method"] for one in told if one.get("event") == "pass"} == {"mim"}
+    assert "mim" in {one["method"] for one in told if one.get("event") == "pass"}

@@ -27,7 +27,7 @@ from spark_pufs.spark.parquet.files import ParquetFiles
 from spark_pufs.spark.parquet.label_files import check_files, check_label_files
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
-from spark_pufs.spark.versions import no_answer
+from spark_pufs.spark.versions import check_release, no_answer
 from spark_pufs.spark.watch import FirstPass, Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
@@ -62,6 +62,7 @@ class SparkEngine:
         tasks or raises, "spark" leaves them to Spark, "auto" takes the first that is possible. ``from_path``: the frame
         is what was read from a path, which Spark Connect cannot tell.
         """
+        check_release()
         self.frame = frame
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])

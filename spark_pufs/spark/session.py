@@ -19,6 +19,7 @@ from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.hidden import known_address
 from spark_pufs.masking.texts import foreign, gist
 from spark_pufs.spark.private_launch import start_jvm
+from spark_pufs.spark.versions import check_release, check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,6 +54,7 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     except ImportError as error:
         fix = "Install spark-pufs[spark], or run with the spark-submit of your cluster."
         raise EnvironmentFault(Fault("Package 'pyspark'", "is not installed", fix)) from error
+    check_release()
     if under_submit():
         return _checked(_configured(SparkSession.builder, conf).getOrCreate())
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
@@ -89,8 +91,6 @@ def _remote(address: str, conf: Mapping[str, str]) -> SparkSession:
 
 def _checked(session: SparkSession) -> SparkSession:
     """The session, once its workers were found to have the driver's Python and packages."""
-    from spark_pufs.spark.versions import check_workers
-
     check_workers(session)
     return session
 

@@ -18,7 +18,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         part = mark.args[0]
         if part != given:
-            item.add_marker(pytest.mark.skip(reason=f"`python3 run.py platforms {part}` installs what it needs, runs it"))
+            item.add_marker(
+                pytest.mark.skip(reason=f"`python3 run.py platforms {part}` installs what it needs, runs it")
+            )
         elif lacks:
             item.add_marker(pytest.mark.skip(reason=f"part '{part}' is not installed: {lacks}"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Rows]]
 
 DESCRIPTION = "spark.job.description"
-CANCELLED = "SPARK_JOB_CANCELLED"
+CANCELLED = re.compile(r"SPARK_JOB_CANCELLED|Job \d+ cancelled")  # Spark 4, Spark 3.5
 STATES = "state binary, parts long"
 GROUPS = 16  # more partial states than this are merged in the cluster before they come to the driver
 
@@ -108,7 +109,7 @@ def jobs_called(spark: SparkSession, what: str) -> Iterator[None]:
         with _tagged(spark, name) if is_connect(spark) else _described(spark, name):
             yield
     except spark_errors() as error:
-        if CANCELLED not in str(error):
+        if not CANCELLED.search(str(error)):
             raise
         fix = "Nothing was written. Run it again; a search that keeps a checkpoint goes on where it was."
         raise Stopped(Fault("Spark job", f"was cancelled in '{what}'", fix)) from error

@@ -23,7 +23,7 @@ __all__ = ["Finding", "broken", "examine", "report"]
 PYTHON = ">=3.11"
 BOUNDS = {
     "numpy": ">=1.26,!=2.0.0,<3",
-    "scipy": ">=1.11,<2",
+    "scipy": ">=1.13,<2",
     "pandas": ">=2.0,<3",
     "pyarrow": ">=15",
     "scikit-learn": ">=1.4,<2",

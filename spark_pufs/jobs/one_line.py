@@ -47,6 +47,8 @@ class OneLine:
     keep: Sequence[str] = ()
     categorical: Sequence[str] = ()
     k: str | None = None
+    groups: Sequence[str] = ()
+    weights: str | None = None
     method: str | None = None
     methods: Sequence[str] = ()
     format: str | None = None
@@ -78,6 +80,8 @@ class OneLine:
         select: dict[str, Json] = {
             "method": self.method or (None if self.methods else DEFAULT_METHOD),
             "k": _count(self.k),
+            "groups": _groups(self.groups),
+            "weights": self.weights,
             "judge": self._judge(),
         }
         sections: dict[str, Json] = {
@@ -200,6 +204,19 @@ def _stem(table: str) -> str:
 
 def _count(k: str | None) -> int | str | None:
     return int(k) if k is not None and re.fullmatch(r"\d{1,18}", k) else k
+
+
+def _groups(texts: Sequence[str]) -> dict[str, Json]:
+    """Patterns by the name of their group; the name may be given more than once.
+
+    >>> _groups(["device=a_*", "device=b_1", "c_*"])
+    {'device': ['a_*', 'b_1'], 'c_*': ['c_*']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, pattern = text.partition("=")
+        found.setdefault(name, []).append(pattern if equals else text)
+    return dict(found)
 
 
 def _plain(value: str) -> int | str:

@@ -22,7 +22,7 @@ from spark_pufs.core.soft.encoding import Codes, Floats
 from spark_pufs.core.soft.grading import TaughtTeacher
 from spark_pufs.types import UNLABELLED, Bins, RawBatch
 
-__all__ = ["MissedKind", "RecallList", "cut_for", "missed_kinds"]
+__all__ = ["LEAST_KIND", "MissedKind", "RecallList", "cut_for", "missed_kinds"]
 
 Bools = NDArray[np.bool_]
 
@@ -78,6 +78,11 @@ class RecallList:
     @property
     def text(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.bins if one.kind == "text")
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A warning for each kind of labelled rows that the list misses."""
+        return tuple(f"The list misses {kind}: more than its share of them is left out." for kind in self.missed)
 
     def listed(self, rows: RawBatch, labels: NDArray[np.uint8]) -> tuple[Bools, Floats]:
         """Which rows (n,) of a batch of these columns are listed, and every row's score."""

@@ -34,6 +34,7 @@ TWO_EXECUTORS = {
 }
 LOST_SOON = {
     "spark.network.timeout": "20s",
+    "spark.network.timeoutInterval": "5s",
     "spark.executor.heartbeatInterval": "2s",
     "spark.yarn.max.executor.failures": "20",
 }

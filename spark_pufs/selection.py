@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from spark_pufs.core.evidence.drift import ColumnCounts
-from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
+from spark_pufs.errors import ConfigError, DataError, Fault, PufsError, did_you_mean
 from spark_pufs.findings import Findings
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.masking.texts import gist, masked_texts, visible
+from spark_pufs.request import Request
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
@@ -91,10 +93,10 @@ class Selection:
     dropped: Mapping[str, str]
     warnings: tuple[str, ...]
     findings: Findings
-    request: Mapping[str, Any]
+    request: Request
     fingerprint: str
     versions: Mapping[str, str]
-    run: Mapping[str, Any]
+    run: RunFacts
     columns: tuple[ColumnCounts, ...] = ()  # none: made before they were kept
 
     @property
@@ -166,7 +168,7 @@ class Selection:
         own = asdict(replace(self, columns=(), findings=Findings()))
         del own["findings"]
         answer = {"names": self.names, "scores": self.scores, "cost": self.cost}
-        return {**answer, **own, "details": self.details, "columns": columns}
+        return {**answer, **own, "run": self.run.as_dict(), "details": self.details, "columns": columns}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
@@ -176,8 +178,9 @@ class Selection:
             features = tuple(_typed(Feature(**feature)) for feature in values["features"])
             columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
             own |= {"features": features, "warnings": tuple(values["warnings"]), "columns": columns}
+            own |= {"request": Request.from_dict(values["request"]), "run": RunFacts.from_dict(values["run"])}
             return _typed(cls(**own, findings=Findings.from_dict(values["details"])))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, PufsError) as error:
             fix = "It was made by another version, or changed: select again."
             raise ConfigError(Fault("Selection", f"cannot be understood: {gist(error)}", fix)) from error
 
@@ -195,20 +198,14 @@ class Selection:
         write_selection(self, path, overwrite=bool(overwrite))
 
     def write_report(self, path: str | Path) -> None:
-        """The report alone: HTML, or Markdown where the name ends in .md."""
+        """The report alone: HTML, or Markdown where the name ends in .md; over nothing or an earlier page of ours."""
         from spark_pufs.report import to_html, to_markdown
-        from spark_pufs.rundir.atomic import write_file
+        from spark_pufs.rundir.pages import write_page
 
         place = path_text(path)
         if isinstance(place, Strange):
             raise ConfigError(Fault(f"Report {place!r}", "is not a path", "Name a file, for example report.html."))
-        text = to_markdown(self) if place.endswith(".md") else to_html(self)
-        try:
-            write_file(Path(place).expanduser(), text.encode())
-        except (OSError, ValueError, RuntimeError) as error:  # ValueError: NUL in the path; RuntimeError: unknown ~user
-            why = getattr(error, "strerror", None) or error
-            fix = "Name a file in a folder that is there and may be written."
-            raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {why}", fix)) from error
+        write_page(place, to_markdown(self) if place.endswith(".md") else to_html(self), "Report")
 
     def plot(self, part: str = "ranking") -> Figure:
         """One part of the report as a figure of matplotlib, which the extra ``plots`` installs.
@@ -265,7 +262,6 @@ _KINDS: dict[str, tuple[type[Any], ...]] = {
     "float": (int, float),
     "float | None": (int, float, type(None)),
     "bool": (bool,),
-    "Mapping[str, Any]": (Mapping,),
     "Mapping[str, Json]": (Mapping,),
     "Mapping[str, str]": (Mapping,),
     "tuple[str, ...]": (tuple,),

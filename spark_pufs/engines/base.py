@@ -22,6 +22,7 @@ from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.search.saved_state import State
 from spark_pufs.engines.at_work import METRICS, method_at_work
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
@@ -37,7 +38,6 @@ __all__ = [
     "MaskScorer",
     "NoKeeper",
     "Packer",
-    "Pass",
     "Result",
     "Shared",
     "Source",
@@ -53,19 +53,6 @@ Result = TypeVar("Result")
 InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One pass over rows: what it was for, how long it took, how many rows it saw and their values' size in memory.
-
-    ``bytes``: 8 for a number, 4 for a text of a column, 1 for a code of a packed row; no matter how they are stored.
-    """
-
-    what: str
-    seconds: float
-    rows: int
-    bytes: int
 
 
 def record(passes: list[Pass], what: str, began: float, rows: int, width: int) -> None:
@@ -179,7 +166,7 @@ class Engine(Protocol):
 
     name: str
     passes: list[Pass]
-    how: dict[str, str]  # the rows are read, for the facts of a run; empty where there is one way
+    reading: Reading  # how the rows were read, for the facts of a run
 
     def columns(self) -> list[Column]: ...
 

@@ -7,11 +7,12 @@ import json
 import platform
 import sys
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 
 from spark_pufs.engines.base import Engine
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.request import Request
 from spark_pufs.selectors.registry import packages_behind
 from spark_pufs.table.pu_table import Plan
@@ -45,10 +46,10 @@ def fingerprint(plan: Plan, request: Request) -> str:
     return hashlib.sha256(json.dumps(identity(plan, request), sort_keys=True).encode()).hexdigest()
 
 
-def run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
+def run_facts(engine: Engine, seconds: float) -> RunFacts:
     """Where the work was done, in which passes, how long it took."""
-    passes: list[Json] = [{**asdict(one), "seconds": round(one.seconds, 3)} for one in engine.passes]
-    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
+    passes = tuple(replace(one, seconds=round(one.seconds, 3)) for one in engine.passes)
+    return RunFacts(engine.name, round(seconds, 3), passes, engine.reading)
 
 
 def versions() -> Mapping[str, str]:

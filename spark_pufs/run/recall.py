@@ -41,7 +41,7 @@ def check_promise(labelled: int, recall: float) -> None:
 
 def _too_few(labelled: int, recall: float) -> DataError:
     least = int(np.ceil(recall / (1 - recall) - 1e-9))
-    found = f"{labelled} labelled rows cannot promise {recall:g} of the positives, {least} can"
+    found = f"{labelled} labelled rows cannot promise {recall} of the positives, {least:,} can"
     return DataError(Fault("Likely positives", found, "Label more rows, or ask for less."))
 
 

@@ -29,7 +29,6 @@ from spark_pufs.run.provenance import identity
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Selection
-from spark_pufs.selectors.limits import limits_of
 from spark_pufs.selectors.registry import method_named
 from spark_pufs.table.pu_table import Frozen, Plan, bins_of, inspect
 from spark_pufs.types import Json
@@ -146,9 +145,10 @@ class Update:
         """The counts of the window; the memory holds them."""
         before = self._index()
         known = before.partitions if before else {}
-        keys = last_of({*self.counting.look(), *known}, self.settings.window, self.settings.until)
+        every = {*self.counting.look(), *known}
+        keys = last_of(every, self.settings.window, self.settings.until)
         if not keys:
-            raise DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+            raise _no_partitions(every, self.settings.until)
         others = [key for key in known if key not in keys] if self.settings.until is not None else []
         labels, unfound = self.counting.correct(before, keys, others, self.request.label.column, late)
         made = self._anew(keys) if before is None or self.settings.refit == "now" else self._added(before, keys)
@@ -166,7 +166,7 @@ class Update:
         elif self.counting.keep:
             self.counting.store.tidy(made.index)
         told = self._told(window, made, left, outside)
-        newest = drift_of_newest(window.reference, window.labels, Window(window.reference, made.kept.newest).labels)
+        newest = drift_of_newest(window.reference, made.kept.labels)
         return window, replace(told, labels_without_row=unfound, newest=newest)
 
     def _told(
@@ -217,8 +217,7 @@ class Update:
         rows = UnionEngine(self.counting.table, keys)
         plan = inspect(rows, self.request, method_named(self.request.method).binning)
         bins = bins_of(plan, self.request)
-        limits, _ = limits_of(self.request, plan.features, plan.schema.table)
-        plan = one_of_each(plan, rows, replace(self.request, copies="one"), limits)
+        plan = one_of_each(plan, rows, replace(self.request, copies="one"))
         self.counting.passes.extend(rows.passes)
         return frozen_at(plan, bins, rows.columns(), self.request, self.counting.rows)
 
@@ -237,6 +236,13 @@ def _short(counts: WindowCounts, settings: MemorySettings) -> list[str]:
         return []
     found = f"The window up to {settings.until} has {counts.partitions} of {settings.window} partitions"
     return [f"{found}: others are neither in the table nor in the memory."]
+
+
+def _no_partitions(keys: set[str], until: str | None) -> DataError:
+    if not keys or until is None:
+        return DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+    found = f"no partition is up to '{until}', the first is '{last_of(keys, None)[0]}'"
+    return DataError(Fault("Option 'until'", found, "Name a later one."))
 
 
 def _sampled(window: Window, request: Request) -> list[str]:

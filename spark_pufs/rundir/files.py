@@ -25,7 +25,7 @@ def write_selection(selection: Selection, path: str | Path, overwrite: bool = Fa
     """All files of a selection; nothing happens where the same selection already lies."""
     folder = RunFolder(path)
     with held(folder):
-        if not folder.check(selection.fingerprint, overwrite, request=selection.request):
+        if not folder.check(selection.fingerprint, overwrite, request=selection.request.as_dict()):
             folder.write_all(*selection_files(selection))
 
 
@@ -51,9 +51,9 @@ def metrics_of(selection: Selection) -> dict[str, Json]:
     run, search = selection.run, selection.findings.search
     return {
         "rows": selection.facts["rows"],
-        "passes": len(run["passes"]),
-        "bytes": sum(one.get("bytes", 0) for one in run["passes"]),  # selections of 0.2 and before have none
-        "seconds": run["seconds"],
+        "passes": len(run.passes),
+        "bytes": sum(one.bytes for one in run.passes),
+        "seconds": run.seconds,
         "masks": 0 if search is None else search.masks,
     }
 

@@ -110,7 +110,7 @@ class Hadoop:
                 "yarn.resourcemanager.hostname": self.master,
                 "yarn.resourcemanager.scheduler.class": SCHEDULER,
                 "yarn.scheduler.minimum-allocation-mb": "128",
-                "yarn.resourcemanager.am.max-attempts": "1",
+                "yarn.resourcemanager.am.max-attempts": "2",
                 "yarn.nm.liveness-monitor.expiry-interval-ms": "15000",
                 "yarn.resourcemanager.nm.liveness-monitor.interval-ms": "2000",
             },

@@ -36,7 +36,7 @@ def test_a_pass_tells_its_rows_and_the_bytes_of_their_values(
     ]
     raw, packed = ROWS * (8 * NUMBERS + 4), ROWS * (NUMBERS + 1)  # numbers and a text; a code of each
     assert [(one["rows"], one["bytes"]) for one in lines] == [(ROWS, raw), (ROWS, raw), (ROWS, packed)]
-    assert [(one["rows"], one["bytes"]) for one in found.run["passes"]] == [(ROWS, raw), (ROWS, raw), (ROWS, packed)]
+    assert [(one.rows, one.bytes) for one in found.run.passes] == [(ROWS, raw), (ROWS, raw), (ROWS, packed)]
 
 
 def test_a_search_tells_each_generation_and_the_manifest_sums_up(
@@ -56,7 +56,7 @@ def test_a_search_tells_each_generation_and_the_manifest_sums_up(
         "rows": ROWS,
         "passes": len(passes),
         "bytes": sum(one["bytes"] for one in passes),
-        "seconds": found.run["seconds"],
+        "seconds": found.run.seconds,
         "masks": sum(one["masks"] for one in rounds),
     }
     assert told["masks"] > 0

@@ -14,6 +14,7 @@ import pytest
 import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.errors import ConfigError, DataError, Stopped
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.store import INDEX, Store
 from spark_pufs.report import to_markdown
@@ -28,7 +29,7 @@ def remembered(table: pd.DataFrame, path: Path, window: int | None = None, **opt
 
 def answer(found: Selection) -> Any:
     """All that a selection says, but how it came about."""
-    plain = json.loads(replace(found, run={}, findings=replace(found.findings, memory=None)).to_json())
+    plain = json.loads(replace(found, run=RunFacts("", 0.0), findings=replace(found.findings, memory=None)).to_json())
     return {name: value for name, value in plain.items() if name not in ("fingerprint", "request", "created")}
 
 
@@ -247,6 +248,8 @@ def test_a_day_that_is_run_again(tmp_path: Path) -> None:
     assert (settled.read, settled.left) == ((), ("2026-01-02", "2026-01-03"))
     with pytest.warns(spark_pufs.PufsWarning, match="The window up to 2026-01-04 has 1 of 2 partitions"):
         remembered(days(4, 5), tmp_path, window=2, until="2026-01-04")
+    with pytest.raises(DataError, match=r"Option 'until': no partition is up to '2025', the first is '2026-01-04'"):
+        remembered(days(4, 5), tmp_path / "new", until="2025")
 
 
 def test_cut_points_made_anew_for_an_older_day_drop_the_later_ones(tmp_path: Path) -> None:

@@ -113,10 +113,10 @@ def cut_for(scores: Floats, recall: float) -> float | None:
 
     None where there are too few of them for any cut.
 
-    >>> cut_for(np.arange(19.0), 0.9), cut_for(np.arange(5.0), 0.9)
-    (1.0, None)
+    >>> cut_for(np.arange(19.0), 0.9), cut_for(np.arange(5.0), 0.9), cut_for(np.arange(5.0), 0.01)
+    (1.0, None, 4.0)
     """
-    left_out = math.floor((len(scores) + 1) * (1 - recall) + 1e-9)
+    left_out = min(math.floor((len(scores) + 1) * (1 - recall) + 1e-9), len(scores))
     return float(np.sort(scores)[left_out - 1]) if left_out >= 1 else None
 
 

@@ -18,6 +18,7 @@ from spark_pufs.errors import EnvironmentFault, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.hidden import known_address
 from spark_pufs.masking.texts import foreign, gist
+from spark_pufs.rundir.stores import settings_for_spark
 from spark_pufs.spark.private_launch import start_jvm
 from spark_pufs.spark.versions import check_release, check_workers
 
@@ -60,7 +61,7 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
         return _checked(_remote(os.environ.get("SPARK_REMOTE", master), conf))
     check_java()
-    settings = {**SETTINGS, **conf}
+    settings = {**SETTINGS, **settings_for_spark(os.environ), **conf}
     alike = master.startswith("local") and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
     with _same_python(), _stderr_to_file() as noise:
         try:

@@ -32,6 +32,12 @@ TWO_EXECUTORS = {
     "spark.scheduler.minRegisteredResourcesRatio": "1.0",
     "spark.scheduler.maxRegisteredResourcesWaitingTime": "300s",
 }
+LOST_SOON = {
+    "spark.network.timeout": "20s",
+    "spark.network.timeoutInterval": "5s",
+    "spark.executor.heartbeatInterval": "2s",
+    "spark.yarn.max.executor.failures": "20",
+}
 SMALL = {
     "spark.ui.enabled": "false",
     "spark.driver.memory": "600m",
@@ -147,6 +153,19 @@ def test_a_packed_search_in_cluster_mode_gives_the_bits_of_a_local_one(
     versions = json.loads((out / "manifest.json").read_text())["versions"]
     assert (versions["spark_pufs"], "pyspark" in versions) == (SHIPPED, True)
     assert '"event": "generation", "method": "fscpu", "generation": 1' in said
+
+
+def test_a_node_that_is_cut_off_in_the_middle_of_a_search_changes_nothing(
+    edge: Edge, package: Shipment, far_table: str, local_answer: dict[str, object], tmp_path: Path
+) -> None:
+    log, out = tmp_path / "far.log", tmp_path / "far"
+    script = (str(ROOT / "jobs" / "select_features.py"), *asked(far_table, out))
+    search = edge.submit(log, package, *script, **TWO_EXECUTORS, **LOST_SOON)
+    wait_for((out / CHECKPOINT).exists, search, log)
+    edge.hadoop.network.cut("node2")
+    assert search.wait(LATE) == 0, log.read_text()[-3000:]
+    assert re.search(r"Lost executor \d+ on node2", log.read_text())
+    assert answer(out) == local_answer
 
 
 def test_a_search_whose_driver_is_killed_goes_on_where_it_was(

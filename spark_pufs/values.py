@@ -1,4 +1,4 @@
-"""The one door for values: what users give becomes a plain Python value or a ``Strange`` one, which no rule accepts.
+"""How users' values are read: what they give becomes a plain Python value or a ``Strange`` one, which no rule accepts.
 
 Plain values are None, true and false, numbers, text that a file can hold, and tuples of them. All that takes arguments
 reads them here, once, so that rules and methods behind it meet nothing else.
@@ -149,7 +149,7 @@ def several(value: Any, read: Any = plain) -> tuple[Any, ...]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value came through the door."""
+    """Whether a value is plain: null, a number, true or false, or text."""
     return value is None or isinstance(value, bool | int | float | str)
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.bins import code_columns, code_text
@@ -23,7 +22,9 @@ from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.search.saved_state import State
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
-if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
+if TYPE_CHECKING:  # tasks of a pass need none of these, and pandas and scipy take as long to load as thousands of rows
+    import pandas as pd
+
     from spark_pufs.core.clusters.diagonal_em import MixtureSettings
     from spark_pufs.core.search.mask_draws import MaskDraws
 
@@ -47,7 +48,7 @@ __all__ = [
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
-InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
+InProcess = Callable[["pd.DataFrame"], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
 

@@ -40,6 +40,17 @@ SETTINGS = {
     "|(access|account|api|encryption|private|shared)[._-]?key|[.]pass|[.]key|[.]url$|[.]uri$|JavaOptions",
 }
 
+# Of a session on this machine, with the Python that runs here. Java compiles what runs often twice, the second time at
+# great cost: of a session that mostly starts jobs of Python, that is a third of what Java takes. It has to run ten
+# times as often as by default, which code that goes through rows soon does.
+LOCAL_SETTINGS = {
+    "spark.python.daemon.module": "spark_pufs.spark.daemon",
+    "spark.driver.defaultJavaOptions": " ".join(
+        f"-XX:Tier4{what}Threshold={calls}"
+        for what, calls in (("Invocation", 50_000), ("MinInvocation", 6_000), ("Compile", 150_000), ("BackEdge", 400_000))
+    ),
+}
+
 
 def under_submit() -> bool:
     """Whether spark-submit started this program."""
@@ -58,8 +69,8 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
         return _checked(_remote(os.environ.get("SPARK_REMOTE", master), conf))
     check_java()
-    settings = {**SETTINGS, **conf}
     alike = master.startswith("local") and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    settings = {**SETTINGS, **(LOCAL_SETTINGS if alike else {}), **conf}
     with _same_python(), _stderr_to_file() as noise:
         try:
             start_jvm(settings)

@@ -28,7 +28,6 @@ def _beside_package(archive: Path, path: list[str]) -> bool:
 if __name__ == "__main__":
     sys.path[:] = installed_first(sys.path)
 
-    import pyarrow.compute
     import pyspark.daemon
     import pyspark.worker
 

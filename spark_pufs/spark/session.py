@@ -45,10 +45,8 @@ SETTINGS = {
 # times as often as by default, which code that goes through rows soon does.
 LOCAL_SETTINGS = {
     "spark.python.daemon.module": "spark_pufs.spark.daemon",
-    "spark.driver.defaultJavaOptions": " ".join(
-        f"-XX:Tier4{what}Threshold={calls}"
-        for what, calls in (("Invocation", 50_000), ("MinInvocation", 6_000), ("Compile", 150_000), ("BackEdge", 400_000))
-    ),
+    "spark.driver.defaultJavaOptions": "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000",
 }
 
 

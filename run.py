@@ -5,6 +5,8 @@ Needs Python 3.11 or later and nothing else; what follows the word goes to the c
 memory; `python3 run.py demo --engine spark` does it on Spark, for which Java is installed where it may be.
 Tests run in two processes side by side; `-n 0` runs them in one, as a debugger wants it.
 `python3 run.py test --quick` leaves out the tests that start Java or processes of their own, and slow ones.
+`python3 run.py platforms delta s3` installs real Delta and a real S3 server into .platforms/ and runs the tests on them,
+which `test` skips; without names, all parts.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ TEST_ENVIRONMENT = {
 
 
 def main() -> int:
-    if len(sys.argv) < 2 or sys.argv[1] not in ("demo", "test"):
+    jobs = {"demo": demo, "test": test, "platforms": platforms}
+    if len(sys.argv) < 2 or sys.argv[1] not in jobs:
         print(__doc__)
         return 2
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is what finds out
@@ -42,12 +45,12 @@ def main() -> int:
     if needs_java(*sys.argv[1:]) and not ensure_java():
         return 4
     ensure_packages()
-    return demo(sys.argv[2:]) if sys.argv[1] == "demo" else test(sys.argv[2:])
+    return jobs[sys.argv[1]](sys.argv[2:])
 
 
 def needs_java(word: str, *arguments: str) -> bool:
     """Whether Spark will be started: by all tests, and by the demo where it is asked for."""
-    return QUICK not in arguments if word == "test" else "spark" in " ".join(arguments).replace("=", " ").split()
+    return QUICK not in arguments if word != "demo" else "spark" in " ".join(arguments).replace("=", " ").split()
 
 
 def demo(arguments: list[str]) -> int:
@@ -66,6 +69,11 @@ def test(arguments: list[str]) -> int:
         said.seek(0)
         print(said.read(), end="", flush=True)
     return code or tests
+
+
+def platforms(arguments: list[str]) -> int:
+    """Tests on Delta, S3 and the like: tests/platforms installs what they need and runs them."""
+    return call(PYTHON, "-m", "platforms", *arguments, **TEST_ENVIRONMENT, PYTHONPATH=str(ROOT / "tests"))
 
 
 def ensure_packages() -> None:

@@ -4,7 +4,7 @@ python benchmarks/fuzz.py --minutes 10                 all doors that need no Sp
 python benchmarks/fuzz.py --minutes 5 --spark          the doors of a Spark session
 python benchmarks/fuzz.py --minutes 1 --door select    one door
 
-After every case the process, the session, the user's files and a secret are looked at as tests/support/fuzz_doors.py
+After every case the process, the session, the user's files and a secret are looked at as tests/support/fuzz/places.py
 says. Faults are told once each, with the case.
 """
 
@@ -26,10 +26,8 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-import spark_pufs
-
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-doors_of_tests = import_module("support.fuzz_doors")
+places = import_module("support.fuzz.places")
 
 ROUND = 25  # cases of one door before the next
 
@@ -57,7 +55,7 @@ def round_of(door: Any, folder: Path, number: int, counts: Counter[str], faults:
     def tried(data: Any) -> None:
         case = data.draw(door.cases)
         try:
-            counts["refused" if doors_of_tests.checked(door, case, folder) != "answer" else "answered"] += 1
+            counts["refused" if places.checked(door, case, folder) != "answer" else "answered"] += 1
         except Exception as error:
             counts["faults"] += 1
             where = f"{door.name}: {place_of(error)}"
@@ -75,9 +73,7 @@ def main() -> int:
     parser.add_argument("--door", help="one door only")
     parser.add_argument("--spark", action="store_true", help="the doors of a Spark session")
     arguments = parser.parse_args()
-    spark_pufs.compare(
-        doors_of_tests.example(), label="label", methods=["k-best"], k=1, folds=2, repeats=1
-    )  # loads libraries
+    places.load_libraries()
     warnings.simplefilter("ignore")
     counts: dict[str, Counter[str]] = {}
     faults: dict[str, str] = {}
@@ -85,9 +81,7 @@ def main() -> int:
         root = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (root / "temporary").mkdir()
         tempfile.tempdir = str(root / "temporary")
-        every = import_module("support.fuzz_every_door").EVERY_DOOR
-        doors = doors_of_tests.spark_doors(_session()) if arguments.spark else every
-        doors = tuple(door for door in doors if arguments.door in (None, door.name))
+        doors = tuple(door for door in _doors(arguments.spark) if arguments.door in (None, door.name))
         rng, ends = random.Random(arguments.seed), time.process_time() + 60 * arguments.minutes
         until = time.time() + 60 * arguments.minutes * (1 if arguments.spark else 10)  # Java's CPU time is not ours
         while time.process_time() < ends and time.time() < until:
@@ -103,10 +97,14 @@ def told(counts: dict[str, Counter[str]], faults: dict[str, str]) -> int:
     return int(bool(faults))
 
 
-def _session() -> Any:
+def _doors(on_spark: bool) -> tuple[Any, ...]:
+    if not on_spark:
+        every: tuple[Any, ...] = import_module("support.fuzz.doors").DOORS
+        return every
     from spark_pufs.spark.session import open_session
 
-    return open_session("local[2]", {})
+    own: tuple[Any, ...] = import_module("support.fuzz.spark_doors").spark_doors(open_session("local[2]", {}))
+    return own
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ def select(path: Path) -> dict[str, Any]:
     """The phases of one selection, and the peak of every kind of process."""
     from spark_pufs.request import Request
     from spark_pufs.run.execution import prepare
-    from spark_pufs.selectors.base import limits_of
     from spark_pufs.selectors.information.greedy import forward
     from spark_pufs.selectors.information.ranking import JMI
+    from spark_pufs.selectors.limits import limits_of
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.table.counter import Counter
     from spark_pufs.table.pu_table import pack

@@ -77,9 +77,9 @@ def rank_jmi(counts: np.ndarray, D: int, B: int, k: int) -> list[int]:
 def _ours(engine: Any, request: Any, phases: Phases) -> list[int]:
     from spark_pufs.core.information.chance import MEASURES
     from spark_pufs.run.execution import prepare
-    from spark_pufs.selectors.base import limits_of
     from spark_pufs.selectors.information.greedy import forward
     from spark_pufs.selectors.information.ranking import JMI
+    from spark_pufs.selectors.limits import limits_of
     from spark_pufs.table.counter import Counter
     from spark_pufs.table.pu_table import pack
 

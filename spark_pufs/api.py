@@ -15,6 +15,7 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.schema import repeated
 from spark_pufs.engines.arrow_frames import frame_of, speaks_arrow
 from spark_pufs.engines.base import Engine
+from spark_pufs.engines.weights import repeated_frame
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean, warn
 from spark_pufs.history.difference import Difference, difference
 from spark_pufs.history.stored import read_selection
@@ -68,6 +69,7 @@ _NOT_COMMON = (
     "labelled_by",
     "fdr",
     "expected_false",
+    "distinct",
     "options",
 )
 _COMMON = tuple(field.name for field in fields(Request) if field.name not in _NOT_COMMON)
@@ -90,6 +92,8 @@ def select(
     costs: Mapping[str, float] | None = None,
     must: Iterable[str] = (),
     never: Iterable[str] = (),
+    groups: Mapping[str, Iterable[str]] | Iterable[str] | None = None,
+    weights: str | None = None,
     prior: Prior | Literal["estimate"] | None = None,
     seed: int = 0,
     bins: int = 5,
@@ -103,6 +107,7 @@ def select(
     labelled_by: Iterable[str] = (),
     fdr: float | None = None,
     expected_false: float | None = None,
+    distinct: bool = False,
     checkpoint: str | Path | None = None,
     memory: str | Path | None = None,
     partition: str | None = None,
@@ -128,8 +133,16 @@ def select(
       how many.
     - ``fdr``: instead of ``k``, all features that can be found while at most this share of them is false on average;
       ``expected_false``: while at most so many are. A false one tells nothing of who is labelled.
+    - ``distinct``: with these, a feature that a stronger one explains is false too: it must tell something given the
+      level of each stronger feature that is found.
     - ``budget``, ``costs``: what the chosen features may cost together; cost by name or glob, 1 if not named.
     - ``must``, ``never``: features to choose in any case, and those never to choose; names or globs.
+    - ``groups``: columns that are chosen together or not at all, such as all sensors of a device, names or globs by the
+      name of their group, as in ``{"device_a": ["a_*"]}``; a list of globs makes a group of each. A group stands where
+      its best column does and counts as one in ``k``; it costs what ``costs`` says under its name, else what its
+      columns cost together. ``must`` and ``never`` may name groups.
+    - ``weights``: the column that says how often each row counts, a whole number from 0 on: a row of weight 3 is three
+      equal rows.
     - ``prior``: the believed share of positives among all rows, a range (low, high), or "estimate", as
       ``estimate_prior`` finds it.
     - ``seed``: for methods that draw; the same seed gives the same answer.
@@ -177,6 +190,8 @@ def select(
         costs=costs,
         must=must,
         never=never,
+        groups=groups,
+        weights=weights,
         prior=prior,
         seed=seed,
         bins=bins,
@@ -190,25 +205,29 @@ def select(
         labelled_by=labelled_by,
         fdr=fdr,
         expected_false=expected_false,
+        distinct=distinct,
         options=options,
     )
+    state = None if checkpoint is None else _folder(checkpoint)
     if memory is not None:
         settings = MemorySettings.of(memory, partition, window, refit, until)
-        selection = _remembered(table, request, settings, late_labels, checkpoint)
+        selection = _remembered(table, request, settings, late_labels, state)
     else:
         _check_no_memory(refit, partition=partition, window=window, until=until, late_labels=late_labels)
-        selection = select_with(engine_for(table), request, None if checkpoint is None else _folder(checkpoint))
+        selection = select_with(engine_for(table, request.weights), request, state)
     warn(selection.warnings)
     return selection
 
 
-def _remembered(table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: Any) -> Selection:
-    if checkpoint is not None:
-        found = "is for methods that search, and these need all rows"
-        raise ConfigError(Fault("Option 'checkpoint'", found, "Leave it out, or leave memory out."))
+def _remembered(
+    table: Any, request: Request, settings: MemorySettings, late_labels: Any, checkpoint: str | None
+) -> Selection:
+    if request.weights is not None:
+        found = "are not kept with the counts of a memory"
+        raise ConfigError(Fault("Option 'weights'", found, "Leave memory out, or repeat the rows of each partition."))
     column, partition = request.label.column, settings.partition
     late = None if late_labels is None else late_labels_of(engine_for(late_labels), column, partition)
-    return select_remembered(partitions_of(table, partition), request, settings, late)
+    return select_remembered(partitions_of(table, partition), request, settings, late, checkpoint)
 
 
 def compare(
@@ -254,7 +273,9 @@ def compare(
     rule = LabelRule(label, positive, negative, unlabelled)
     request = Request.of(rule, method="auto", include=("*",) if features is None else features, **common)
     candidates = [candidate(one) for one in several(methods, lambda one: one)]
-    return compare_with(engine_for(table), request, candidates, EvaluationProtocol(folds, repeats, rows, classifier))
+    return compare_with(
+        engine_for(table, request.weights), request, candidates, EvaluationProtocol(folds, repeats, rows, classifier)
+    )
 
 
 def check_clusters(
@@ -419,7 +440,8 @@ def likely_positives(
     faults += unfit or label_faults(engine, rule)
     if faults:
         raise DataError(faults)
-    if recall is None and model is not None:
+    if recall is None and clustering is not None and model is not None:
+        warn(clustering.left_out)
         return engine.likely_positives(model, rule, columns)
     return _promised(engine, selection, rule, columns, recall)
 
@@ -430,11 +452,8 @@ def _promised(engine: Engine, selection: Selection, rule: LabelRule, columns: li
     if not isinstance(share, float) or not 0 < share < 1:
         found = f"must be a share between 0 and 1, got {shown(recall)}"
         raise ConfigError(Fault("Option 'recall'", found, "For example 0.9."))
-    kept = selection.request
-    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
-    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
-    model = recall_list_of(engine, request, share)
-    warn(f"The list misses {kind}: more than its share of them is left out." for kind in model.missed)
+    model = recall_list_of(engine, selection, rule, share)
+    warn(model.left_out)
     rows = engine.likely_positives(model, rule, columns)
     if isinstance(rows, pd.DataFrame):
         rows.attrs["promise"] = str(model)
@@ -501,20 +520,19 @@ def partitions_of(table: Any, partition: str) -> PartitionedTable:
     raise DataError(_not_a_table(table))
 
 
-def engine_for(table: Any) -> Engine:
-    """The engine that can read ``table``."""
+def engine_for(table: Any, weights: str | None = None) -> Engine:
+    """The engine that can read ``table``, its rows as often as the column of ``weights`` says."""
     if isinstance(table, pd.DataFrame):
         from spark_pufs.engines.local import LocalEngine
 
-        return LocalEngine(table)
+        return LocalEngine(table if weights is None else repeated_frame(table, weights))
     if hasattr(table, "sparkSession"):
         from spark_pufs.spark.engine import SparkEngine
+        from spark_pufs.spark.weights import repeated_rows
 
-        return SparkEngine(table)
+        return SparkEngine(table if weights is None else repeated_rows(table, weights))
     if speaks_arrow(table):
-        from spark_pufs.engines.local import LocalEngine
-
-        return LocalEngine(frame_of(table))
+        return engine_for(frame_of(table), weights)
     raise DataError(_not_a_table(table))
 
 

@@ -56,6 +56,8 @@ class Request:
     costs: Mapping[str, float] = field(default_factory=dict)
     must: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    weights: str | None = None
     prior: Prior | None = None
     estimate_prior: bool = False
     seed: int = 0
@@ -70,6 +72,7 @@ class Request:
     labelled_by: tuple[str, ...] = ()
     fdr: float | None = None
     expected_false: float | None = None
+    distinct: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -98,6 +101,12 @@ class Request:
         if read.get("labelled_by") and method == DEFAULT_METHOD:
             method = GIVEN_METHOD  # the default gives way to a method that ranks given columns
             warn([f"Option 'labelled_by': ranked by {GIVEN_METHOD}, since {DEFAULT_METHOD} cannot rank given columns."])
+        for option in ("must", "never"):
+            if option in read:
+                read[option] = _without_names_of_groups(read[option], read.get("groups"))
+        for option in ("exclude", "keep"):  # weights are no feature whether that is said or not
+            if option in read and read.get("weights") is not None:
+                read[option] = tuple(one for one in read[option] if one != read["weights"])
         k = read.get("k")
         propose = k == "auto" or all(read.get(name) is None for name in ("k", *_HOW_MANY))
         estimate = read.get("prior") == "estimate"
@@ -114,6 +123,10 @@ def _read(name: str, value: Any) -> Any:
         return tuple(map(column_name, several(value, lambda one: one)))
     if name == "costs":
         return {} if value is None else _by_name(value)
+    if name == "groups":
+        return _groups_read(value)
+    if name == "weights":
+        return column_name(value)
     if name == "options":
         return options_read(value)
     many = isinstance(value, list | tuple | pd.Series | pd.Index) or (isinstance(value, np.ndarray) and value.ndim > 0)
@@ -127,6 +140,23 @@ def options_read(given: Any) -> Any:
     return {
         name: list(several(value)) if isinstance(value, list) else _read("", value) for name, value in given.items()
     }
+
+
+def _groups_read(groups: Any) -> Any:
+    """Patterns of columns by the name of their group; a pattern alone is a group of its own name."""
+    if groups is None:
+        return {}
+    if isinstance(groups, Mapping):
+        return {column_name(name): _read("must", own) for name, own in groups.items()}
+    own = _read("must", groups)
+    return {text: (text,) for text in own} if _are_texts(own) else plain(groups)
+
+
+def _without_names_of_groups(texts: Any, groups: Any) -> Any:
+    """Names of columns, where a group is named the patterns of its columns."""
+    if not isinstance(groups, Mapping) or not _are_texts(texts):
+        return texts
+    return tuple(one for text in texts for one in groups.get(text, (text,)))
 
 
 def _by_name(costs: Any) -> Any:
@@ -151,7 +181,9 @@ def _faults(request: Request) -> list[Fault]:
         for name, cost in (request.costs.items() if isinstance(request.costs, Mapping) else ())
         if not is_positive(cost)
     ]
-    faults += _how_many_faults(request)
+    if request.weights is not None and request.weights == request.label.column:
+        faults.append(Fault("Option 'weights'", "names the label", "Name the column that says how often rows count."))
+    faults += [*_how_many_faults(request), *_group_faults(request)]
     both = [name for name in request.must if name in request.never]
     if both:
         faults.append(
@@ -163,12 +195,32 @@ def _faults(request: Request) -> list[Fault]:
 def _how_many_faults(request: Request) -> list[Fault]:
     """Error rates say how many features, and nothing else may."""
     rates = [name for name in ("fdr", "expected_false") if getattr(request, name) is not None]
+    if request.distinct is True and not rates:
+        return [Fault("Option 'distinct'", "is for what an error rate finds", "Add fdr=0.1, for example.")]
+    if request.distinct is True and request.labelled_by:
+        return [Fault("Option 'distinct'", "cannot go with labelled_by", "Leave one of them out.")]
     others = ["k"] if request.k is not None or request.propose_k else []
     others += ["budget"] if request.budget is not None else []
     if not rates or len(rates) + len(others) == 1:
         return []
     named = ", ".join(f"'{name}'" for name in (*rates, *others))
     return [Fault(f"Options {named}", "each say how many features are chosen", "Give one of them.")]
+
+
+def _group_faults(request: Request) -> list[Fault]:
+    """Groups hold patterns, and go with what counts them."""
+    if not isinstance(request.groups, Mapping):
+        return []
+    faults = [
+        Fault("Option 'groups'", f"'{name}' must be names of columns or patterns of them, got {shown(own)}", _EXAMPLE)
+        for name, own in request.groups.items()
+        if not (isinstance(own, tuple) and own and _are_texts(own))
+    ]
+    rate = next((name for name in ("fdr", "expected_false") if getattr(request, name) is not None), None)
+    if request.groups and rate is not None:
+        found = "an error rate is kept for columns one by one, groups are chosen whole"
+        faults.append(Fault(f"Options 'groups' and '{rate}'", found, "Give k or a budget, or leave groups out."))
+    return faults
 
 
 def _value(request: Request, option: str) -> Any:
@@ -216,6 +268,7 @@ def _names(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
+_EXAMPLE = "For example {'device_a': ['a_*']}."
 # Option, what it must be, the test of that, an example.
 _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("label", "the name of a column", _is_text, "confirmed"),
@@ -238,8 +291,11 @@ _RULES: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("check_labels", "true or false", lambda v: isinstance(v, bool), "true"),
     ("fdr", "a share between 0 and 1", lambda v: v is None or (is_positive(v) and v < 1), "0.1"),
     ("expected_false", "a number above 0", lambda v: v is None or is_positive(v), "2"),
+    ("distinct", "true or false", lambda v: isinstance(v, bool), "true"),
     ("pair_memory_mb", "a whole number of at least 0", lambda v: is_whole(v, 0), "256"),
     ("costs", "costs by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'age': 2}"),
+    ("weights", "the name of a column", lambda v: v is None or _is_text(v), "w"),
+    ("groups", "columns by the name of their group", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "a_*"),
     ("options", "settings by name", lambda v: isinstance(v, Mapping) and all(map(_is_text, v)), "{'clusters': 20}"),
     ("prior", "a share between 0 and 1, two of them, low and high, or estimate", lambda v: _prior_ok(v), "0.05"),
 )

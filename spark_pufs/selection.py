@@ -195,20 +195,14 @@ class Selection:
         write_selection(self, path, overwrite=bool(overwrite))
 
     def write_report(self, path: str | Path) -> None:
-        """The report alone: HTML, or Markdown where the name ends in .md."""
+        """The report alone: HTML, or Markdown where the name ends in .md; over nothing or an earlier page of ours."""
         from spark_pufs.report import to_html, to_markdown
-        from spark_pufs.rundir.atomic import write_file
+        from spark_pufs.rundir.pages import write_page
 
         place = path_text(path)
         if isinstance(place, Strange):
             raise ConfigError(Fault(f"Report {place!r}", "is not a path", "Name a file, for example report.html."))
-        text = to_markdown(self) if place.endswith(".md") else to_html(self)
-        try:
-            write_file(Path(place).expanduser(), text.encode())
-        except (OSError, ValueError, RuntimeError) as error:  # ValueError: NUL in the path; RuntimeError: unknown ~user
-            why = getattr(error, "strerror", None) or error
-            fix = "Name a file in a folder that is there and may be written."
-            raise ConfigError(Fault(f"Report '{path}'", f"cannot be written: {why}", fix)) from error
+        write_page(place, to_markdown(self) if place.endswith(".md") else to_html(self), "Report")
 
     def plot(self, part: str = "ranking") -> Figure:
         """One part of the report as a figure of matplotlib, which the extra ``plots`` installs.

@@ -13,27 +13,23 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.fuzz_doors import Door, checked
-from support.fuzz_every_door import EVERY_DOOR
+from support.fuzz.doors import DOORS
+from support.fuzz.places import Door, checked, load_libraries
 
-FEW = {"compare": 6, "select": 16, "prior": 4, "false discoveries": 8}
+FEW = {"compare": 5, "check labels": 3, "prior": 3, "likely positives": 8, "Arrow": 8, "settings": 8}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def warm() -> None:
-    """Libraries that change a process when they are loaded are loaded."""
-    import spark_pufs
-    from support.fuzz_doors import example
-
-    spark_pufs.compare(example(), label="label", methods=["k-best"], k=1, folds=2, repeats=1)
+    load_libraries()
 
 
-@pytest.mark.parametrize("door", EVERY_DOOR, ids=lambda door: door.name)
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.name)
 def test_an_answer_or_an_error_of_ours(door: Door, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
 
-    @settings(max_examples=FEW.get(door.name, 20), suppress_health_check=list(HealthCheck))
+    @settings(max_examples=FEW.get(door.name, 14), suppress_health_check=list(HealthCheck))
     @given(st.data())
     def tried(data: Any) -> None:
         checked(door, data.draw(door.cases), tmp_path / "place")

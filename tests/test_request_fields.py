@@ -39,6 +39,8 @@ GIVEN: dict[str, Any] = {
     "costs": {"a": 2.0},
     "must": ("a",),
     "never": ("b",),
+    "groups": {"device": ("c",)},
+    "weights": "w",
     "prior": (0.1, 0.2),
     "seed": 3,
     "bins": 4,
@@ -56,6 +58,7 @@ GIVEN: dict[str, Any] = {
 DECIDED_BY_TRIALS = ("label", "method", "include", "exclude", "keep", "categorical", "k", "propose_k", "budget",
                      "stability", "check_labels", "labelled_by", "options")  # fmt: skip
 RATES: dict[str, Any] = {"fdr": 0.1, "expected_false": 2.0}  # each in place of k and budget
+WITH_RATE: dict[str, Any] = {"distinct": True}  # beside one of them
 DECIDED_BY_OTHERS = {"label", "propose_k", "estimate_prior"}  # values of the label column, k and prior
 
 
@@ -68,7 +71,7 @@ def defaults(function: Any) -> dict[str, Any]:
 
 
 def test_the_values_of_this_test_are_complete_and_no_defaults() -> None:
-    assert {*GIVEN} == {field.name for field in fields(Request)} - DECIDED_BY_OTHERS - {*RATES}
+    assert {*GIVEN} == {field.name for field in fields(Request)} - DECIDED_BY_OTHERS - {*RATES, *WITH_RATE}
     plain = Request(LABEL, DEFAULT_METHOD)
     assert not [name for name, value in GIVEN.items() if getattr(plain, name) == value]
 
@@ -82,23 +85,24 @@ def test_select_hands_on_every_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(api, "select_with", remember)
     own = {"features" if name == "include" else name: value for name, value in GIVEN.items()}
-    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label", **own.pop("options"), **own)
+    spark_pufs.select(pd.DataFrame({"a": [1], "w": [1]}), label="label", **own.pop("options"), **own)
     spark_pufs.select(pd.DataFrame({"a": [1]}), label="label")
     assert asked == [wanted(), Request.of(LABEL, method=DEFAULT_METHOD)]
 
 
 def test_the_scikit_learn_transformer_hands_on_every_field() -> None:
-    names = {field.name for field in fields(Request)} & {*inspect.signature(PUSelector).parameters} - {*RATES}
-    assert {*GIVEN} - names == {"include", "exclude", "keep"}  # columns are those of X
+    taken = {*inspect.signature(PUSelector).parameters} - {*RATES, *WITH_RATE}
+    names = {field.name for field in fields(Request)} & taken
+    assert {*GIVEN} - names == {"include", "exclude", "keep", "weights"}  # columns are those of X, weights go to fit
     request = PUSelector(unlabelled=0, **{name: GIVEN[name] for name in names})._request("label")
-    assert request == wanted(include=("*",), exclude=(), keep=())
+    assert request == wanted(include=("*",), exclude=(), keep=(), weights=None)
     assert PUSelector(unlabelled=0, k=None)._request("label") == Request.of(LABEL, method=DEFAULT_METHOD)
 
 
 def test_the_estimator_has_a_param_for_every_field() -> None:
     known = {param.name for param in PUFeatureSelector().params}
     assert {*_FIELDS} <= known
-    given = {name: GIVEN[field.name] for name, field in _FIELDS.items() if field.name not in RATES}
+    given = {name: GIVEN[field.name] for name, field in _FIELDS.items() if field.name not in {*RATES, *WITH_RATE}}
     request = PUFeatureSelector(categorical=["b"], **given)._request(["a", "b"], [])
     assert request == wanted(exclude=(), keep=())
     assert PUFeatureSelector()._request(["*"], []) == Request.of(LABEL, method=DEFAULT_METHOD)
@@ -115,14 +119,15 @@ def test_a_configuration_file_has_a_key_for_every_field() -> None:
 
 @pytest.mark.parametrize(("name", "value"), RATES.items())
 def test_every_door_takes_an_error_rate(name: str, value: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Request.of(LABEL, method=DEFAULT_METHOD, **{name: value})
-    assert getattr(asked, name) == value
+    given = {name: value, **WITH_RATE}
+    asked = Request.of(LABEL, method=DEFAULT_METHOD, **given)
+    assert all(getattr(asked, option) == own for option, own in given.items())
     assert not asked.propose_k
     places = {"source": {"path": "in"}, "label": {"column": "label"}, "output": {"path": "out"}}
-    assert parse({**places, "select": {name: value}}).request() == asked
-    assert PUSelector(unlabelled=0, **{name: value})._request("label") == asked
+    assert parse({**places, "select": given}).request() == asked
+    assert PUSelector(unlabelled=0, **given)._request("label") == asked
     param = {"expected_false": "expectedFalse"}.get(name, name)
-    assert PUFeatureSelector(**{param: value})._request(["*"], []) == asked
+    assert PUFeatureSelector(**{param: value}, **WITH_RATE)._request(["*"], []) == asked
     handed: list[Request] = []
 
     def remember(engine: Any, request: Request, checkpoint: Any) -> Any:
@@ -130,7 +135,7 @@ def test_every_door_takes_an_error_rate(name: str, value: float, monkeypatch: py
         return spark_pufs.Selection("mim", (), {}, {}, {}, (), {}, {}, "", {}, {})
 
     monkeypatch.setattr(api, "select_with", remember)
-    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label", **{name: value})
+    spark_pufs.select(pd.DataFrame({"a": [1]}), label="label", **given)
     assert handed == [asked]
 
 

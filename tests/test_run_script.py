@@ -81,3 +81,8 @@ def test_types_are_checked_beside_the_tests(
 
 def test_style_that_fails_ends_it(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert started(script, monkeypatch, "test", code=3) == (3, ["-m ruff check ."])
+
+
+def test_platforms_are_installed_and_tested(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert started(script, monkeypatch, "platforms", "delta", "-x") == (0, ["-m platforms delta -x"])
+    assert started(script, monkeypatch, "platforms", java=False) == (4, [])

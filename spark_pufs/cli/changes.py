@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from spark_pufs.cli.terminal import in_ascii, say
-from spark_pufs.errors import ConfigError, Fault
 
 __all__ = ["diff", "history"]
 
@@ -25,10 +24,11 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
     Exit codes: 0 unchanged, 10 changed within error, 11 changed, 12 refit needed.
     """
     from spark_pufs.api import diff as diff_of
+    from spark_pufs.rundir.pages import write_page
 
     found = diff_of(before, after)
     if html is not None:
-        _write(html, found.to_html())
+        write_page(html, found.to_html())
     say(in_ascii(found.to_json()) if as_json else str(found))
     context.exit(found.exit_code)
 
@@ -40,12 +40,12 @@ def diff(context: click.Context, before: str, after: str, as_json: bool, html: P
 def history(runs: str, as_json: bool, html: Path | None) -> None:
     """All finished selections below the directory RUNS over time: features, labels, drift and alarms, as one page."""
     from spark_pufs.history.timeline import timeline
+    from spark_pufs.rundir.pages import write_page
 
     found = timeline(runs)
-    page = html or (None if "://" in runs else Path(runs).expanduser() / "history.html")
+    page = html or (None if "://" in runs else Path(os.path.expanduser(runs)) / "history.html")
     if page is not None:
-        _check_ours(page)
-        _write(page, found.to_html(_way(page, runs)))
+        write_page(page, found.to_html(_way(page, runs)))
     say(in_ascii(found.to_json()) if as_json else str(found))
     if page is not None and not as_json:
         say(f"page: {page}")
@@ -55,24 +55,4 @@ def _way(page: Path, runs: str) -> str:
     """From the page to the directory of the runs, for links."""
     if "://" in runs:
         return runs.rstrip("/")
-    return Path(os.path.relpath(Path(runs).expanduser().resolve(), page.resolve().parent)).as_posix()
-
-
-def _check_ours(page: Path) -> None:
-    """Refuse to replace a file that is no page of ours."""
-    from spark_pufs.report.timeline_page import GENERATOR
-
-    if page.is_file() and GENERATOR.encode() not in page.read_bytes()[:2000]:
-        fix = "Name another file with --html."
-        raise ConfigError(Fault(f"Page '{page}'", "is there already and was not written by spark-pufs history", fix))
-
-
-def _write(path: Path, text: str) -> None:
-    from spark_pufs.rundir.atomic import write_file
-
-    try:
-        write_file(path.expanduser(), text.encode())
-    except (OSError, ValueError) as error:  # ValueError: NUL in the path
-        fix = "Name a file in a folder that is there and may be written."
-        why = getattr(error, "strerror", None) or error
-        raise ConfigError(Fault(f"Page '{path}'", f"cannot be written: {why}", fix)) from error
+    return Path(os.path.relpath(Path(os.path.expanduser(runs)).resolve(), page.resolve().parent)).as_posix()

@@ -27,12 +27,16 @@ CONDITIONS = 10  # of the paper; they are imported when one is made
 MECHANISMS = ("scar", "mcar", "mar-c", "sar")
 
 _TABLE = [
-    click.option("--rows", type=click.IntRange(1), required=True, help="Rows to make."),
+    click.option("--rows", type=click.IntRange(1, 10**15), required=True, help="Rows to make."),
     click.option("--out", required=True, help="Where the table goes."),
     click.option("--format", "format_", default="parquet", show_default=True, help="Any that Spark writes."),
     click.option("--overwrite", is_flag=True, help="Replace a table that is there."),
-    click.option("--partitions", type=click.IntRange(1), help="Tasks and files; the rows are the same for any number."),
-    click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same rows."),
+    click.option(
+        "--partitions", type=click.IntRange(1, 10**6), help="Tasks and files; any number gives the same rows."
+    ),
+    click.option(
+        "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Same seed, same rows"
+    ),
     click.option("--master", default="local[*]", show_default=True, help="Spark's master, outside spark-submit."),
 ]
 _LABELS = [

@@ -40,6 +40,10 @@ _TABLE: list[Decorator] = [
     OVERRIDES,
     ENGINE,
 ]
+_GROUPS: Decorator = click.option(
+    "--group", "groups", multiple=True, help="Columns chosen together or not at all: 'a_*', or with a name, device=a_*."
+)
+_WEIGHTS: Decorator = click.option("--weights", help="The column that says how often each row counts.")
 _SIZE: Decorator = click.option("-k", "k", help="How many features: a number, all, or auto, which is the default.")
 _OUT: list[Decorator] = [
     click.option("--out", help="Where results go; by default a folder in runs/ that is named by the table."),
@@ -48,7 +52,7 @@ _OUT: list[Decorator] = [
 ]
 # What says a thing that a configuration says too.
 _LINE = ("label", "positive", "negative", "unlabelled", "include", "exclude", "keep", "categorical", "format_", "k",
-         "method", "methods", "out", "overwrite")  # fmt: skip
+         "groups", "weights", "method", "methods", "out", "overwrite")  # fmt: skip
 
 
 class Given(TypedDict, total=False):
@@ -64,6 +68,8 @@ class Given(TypedDict, total=False):
     keep: tuple[str, ...]
     categorical: tuple[str, ...]
     k: str | None
+    groups: tuple[str, ...]
+    weights: str | None
     format_: str | None
     config: Path | None
     overrides: tuple[str, ...]
@@ -84,7 +90,7 @@ def _options(*options: Decorator) -> Decorator:
 
 
 @click.command()
-@_options(*_TABLE[:8], _SIZE, *_TABLE[8:])
+@_options(*_TABLE[:8], _SIZE, _GROUPS, _WEIGHTS, *_TABLE[8:])
 @click.option("--method", help="See `spark-pufs methods`; distil by default.")
 @click.option("--judge/--no-judge", default=True, help="Judge the choice on rows held out, beside all features.")
 @_options(*_OUT)
@@ -111,7 +117,7 @@ def select(dry_run: bool, open_: bool, **given: Unpack[Given]) -> None:
 
 
 @click.command()
-@_options(*_TABLE[:8], _SIZE, *_TABLE[8:])
+@_options(*_TABLE[:8], _SIZE, _GROUPS, _WEIGHTS, *_TABLE[8:])
 @click.option("--method", "methods", multiple=True, help="A method to compare; may be repeated.")
 @_options(*_OUT)
 def compare(**given: Unpack[Given]) -> None:
@@ -205,7 +211,9 @@ def _asked(given: Given) -> Iterator[None]:
         raise click.UsageError("Say which column is the label: --label NAME.")
     doubled = [name for name in _LINE if config is not None and given.get(name)]
     if doubled:
-        option = {"include": "features", "format_": "format", "methods": "method"}.get(doubled[0], doubled[0])
+        option = {"include": "features", "format_": "format", "methods": "method", "groups": "group"}.get(
+            doubled[0], doubled[0]
+        )
         dashes = "-" if len(option) == 1 else "--"
         raise click.UsageError(f"{dashes}{option} goes with a table; with --config use --set.")
     with speaking(IN_A_LINE if config is None else IN_A_FILE):
@@ -242,6 +250,8 @@ def _line(given: Given) -> OneLine:
         categorical=given["categorical"],
         format=given["format_"],
         k=given.get("k"),
+        groups=given.get("groups", ()),
+        weights=given.get("weights"),
         method=given.get("method"),
         methods=given.get("methods", ()),
         out=given.get("out"),

@@ -17,6 +17,7 @@ from spark_pufs.findings.parts import (
     ErrorControl,
     FeatureSummary,
     PriorSummary,
+    PromisedList,
     SearchTrace,
     SinceLast,
     SizeCurve,
@@ -44,6 +45,7 @@ class Findings:
     - ``control``: how many features are found at the error rate that was asked for.
     - ``estimated_prior``: the share of positives, where it was to be estimated.
     - ``labelling``: whether labels depend on columns among the positives, where that was asked.
+    - ``promised``: the list of likely positives that was written with a recall.
     - ``features``: distributions, redundancy and copies.
     - ``since``: what changed since an earlier run. ``memory``: the partitions whose counts were kept and added.
     - ``extra``: plain values that are a method's own.
@@ -63,6 +65,7 @@ class Findings:
     control: ErrorControl | None = None
     estimated_prior: PriorSummary | None = None
     labelling: LabellingCheck | None = None
+    promised: PromisedList | None = None
     choice: Choice | None = None
     comparison: Standings | None = None
     since: SinceLast | None = None

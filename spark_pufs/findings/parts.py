@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from spark_pufs.core.clusters.cluster_check import ClusterCheck
 from spark_pufs.core.clusters.cluster_model import ClusterModel
 from spark_pufs.core.evidence.prior import PriorEstimate
+from spark_pufs.core.soft.recall_list import LEAST_KIND, MissedKind, RecallList
 
 __all__ = [
     "AssumptionCheck",
@@ -24,6 +25,7 @@ __all__ = [
     "NewestDrift",
     "OutsideBins",
     "PriorSummary",
+    "PromisedList",
     "Redundancy",
     "SearchTrace",
     "SinceLast",
@@ -36,6 +38,8 @@ __all__ = [
     "TeacherSummary",
     "WindowCounts",
 ]
+
+LEFT_OUT = 0.1  # share of labelled rows outside positive clusters from which on a warning says so
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,18 @@ class Clustering:
     def likely_positives(self) -> int:
         """Unlabelled rows in positive clusters, where no row is labelled negative."""
         return sum(one.rows - one.labelled for one in self.clusters if one.positive)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A warning where labelled rows lie outside positive clusters: so do the positives that are like them."""
+        labelled = sum(one.labelled for one in self.clusters)
+        inside = sum(one.labelled for one in self.clusters if one.positive)
+        outside = labelled - inside
+        if outside < LEAST_KIND or outside < LEFT_OUT * labelled:
+            return ()
+        found = f"The positive clusters hold {inside:,} of {labelled:,} labelled rows"
+        missed = f"likely_positives misses positives like the other {outside:,}, of another kind or scattered"
+        return (f"{found}: {missed}. With recall=0.9 it lists nine tenths of all.",)
 
 
 @dataclass(frozen=True)
@@ -128,6 +144,24 @@ class PriorSummary:
     @classmethod
     def of(cls, found: PriorEstimate) -> PriorSummary:
         return cls(found.prior, found.low, found.high, dict(found.estimates))
+
+
+@dataclass(frozen=True)
+class PromisedList:
+    """A list of so many ``rows`` that holds a share of the positives: what it ``promises`` and the kinds it misses."""
+
+    recall: float
+    rows: int
+    promises: str
+    missed: tuple[MissedKind, ...] = ()
+
+    @classmethod
+    def of(cls, found: RecallList, rows: int) -> PromisedList:
+        return cls(found.recall, rows, str(found), found.missed)
+
+    def __str__(self) -> str:
+        kinds = "; ".join(f"it misses {kind}" for kind in self.missed)
+        return f"A list of {self.rows:,} rows holds {self.promises}" + (f"; {kinds}." if kinds else ".")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from spark_pufs.errors import ConfigError, Fault, PufsError
+from spark_pufs.errors import ConfigError, DataError, Fault, PufsError
 from spark_pufs.history.difference import Difference, Verdict, difference
 from spark_pufs.history.stored import finished_runs, read_selection
 from spark_pufs.masking import masked_texts, visible
@@ -157,6 +157,9 @@ def timeline(path: str | Path) -> Timeline:
             continue
         runs.append(_point(one.name, one.day, selection, before))
         before = selection  # only two at a time: a thousand of them would fill the memory
+    if not runs:
+        told = f"of {len(unread):,} finished selections none can be read; {unread[0].name}: {unread[0].why}"
+        raise DataError(Fault(f"Directory '{root.path}'", told.rstrip("."), "Select again, or name another folder."))
     return Timeline(root.path, tuple(runs), tuple(unread))
 
 

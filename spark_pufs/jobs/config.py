@@ -37,7 +37,7 @@ from spark_pufs.masking.addresses import MASK, Address
 from spark_pufs.masking.texts import gist, masked, masked_texts
 from spark_pufs.memory.settings import MemorySettings, Refit
 from spark_pufs.request import DEFAULT_METHOD, Request
-from spark_pufs.types import LabelRule
+from spark_pufs.types import LabelRule, column_name
 from spark_pufs.values import shown
 
 __all__ = [
@@ -146,14 +146,24 @@ class SelectionOutput(Section):
     """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
     ``overwrite``: whether what is there is replaced; "changed": if it is of another table or request.
+    ``recall``: the share of the positives that a list of likely positives is to hold, of any method; None: those in the
+    clusters of fscpu, where ``likely_positives`` asks for them.
     ``previous``: a run directory, or "latest" for the last one beside ``path``.
     """
 
     path: Place
     overwrite: Overwrite = False
     likely_positives: bool = False
+    recall: float | None = Field(default=None, gt=0, lt=1)
     previous: Place | None = None
     mlflow: MlflowConfig | None = None
+
+    @property
+    def lists(self) -> str | None:
+        """The name of the table of likely positives, where one is wanted; a list with another recall has another."""
+        if self.recall is not None:
+            return f"likely_positives_{self.recall:g}.parquet"
+        return "likely_positives.parquet" if self.likely_positives else None
 
 
 class MemoryConfig(Section):
@@ -200,6 +210,12 @@ class RunConfig(Section):
     def on(self, engine: str | None) -> Self:
         """The same run where a command line says, if it says."""
         return self if engine is None else self.model_copy(update={"engine": engine})
+
+    @property
+    def weights(self) -> str | None:
+        """The column that says how often rows count."""
+        given = (self.select.model_extra or {}).get("weights")
+        return None if given is None else str(column_name(given))
 
     def request(self) -> Request:
         """The part that decides the answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -47,6 +48,8 @@ class OneLine:
     keep: Sequence[str] = ()
     categorical: Sequence[str] = ()
     k: str | None = None
+    groups: Sequence[str] = ()
+    weights: str | None = None
     method: str | None = None
     methods: Sequence[str] = ()
     format: str | None = None
@@ -78,6 +81,8 @@ class OneLine:
         select: dict[str, Json] = {
             "method": self.method or (None if self.methods else DEFAULT_METHOD),
             "k": _count(self.k),
+            "groups": _groups(self.groups),
+            "weights": self.weights,
             "judge": self._judge(),
         }
         sections: dict[str, Json] = {
@@ -116,8 +121,8 @@ def source_of(table: str, format_: str | None = None) -> dict[str, Json]:
     known = format_ or _format_of(table)
     if "://" in table:
         return {"path": table, "format": known or "parquet"}
-    place = Path(table).expanduser()
-    if not place.exists():
+    place = Path(os.path.expanduser(table))
+    if not os.path.exists(place):
         if known is None and _CATALOG.fullmatch(table):
             return {"table": table}
         raise DataError(_absent(table, place))
@@ -141,13 +146,13 @@ def save_config(path: Path, config: BaseModel) -> None:
     """Write these settings to a file that is not there yet, or holds the same."""
     text = as_yaml(config).encode()
     try:
-        place = path.expanduser()
-        if place.exists() and place.read_bytes() != text:
+        place = Path(os.path.expanduser(path))
+        if place.is_file() and place.read_bytes() != text:
             raise ConfigError(Fault(f"File '{path}'", "is there already, with other settings", "Name another file."))
         write_file(place, text)
-    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
-        if isinstance(error, ConfigError):
-            raise
+    except ConfigError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: NUL in the path
         fix = "Name a file in a folder that is there and may be written."
         raise ConfigError(Fault(f"File '{path}'", f"cannot be written: {gist(error)}", fix)) from error
 
@@ -181,8 +186,9 @@ def _format_inside(folder: Path) -> str | None:
 
 def _separator(place: Path) -> str:
     """What separates the names in the first line of a file, or of a folder's first file."""
-    file = place if place.is_file() else next((one for one in sorted(place.iterdir()) if _format_of(one.name)), place)
-    if file.name.lower().endswith(_COMPRESSED):
+    inside = sorted(place.iterdir()) if place.is_dir() else [place]
+    file = next((one for one in inside if _format_of(one.name)), place)
+    if file.name.lower().endswith(_COMPRESSED) or not file.is_file():
         return ","
     try:
         with file.open("rb") as lines:
@@ -200,6 +206,19 @@ def _stem(table: str) -> str:
 
 def _count(k: str | None) -> int | str | None:
     return int(k) if k is not None and re.fullmatch(r"\d{1,18}", k) else k
+
+
+def _groups(texts: Sequence[str]) -> dict[str, Json]:
+    """Patterns by the name of their group; the name may be given more than once.
+
+    >>> _groups(["device=a_*", "device=b_1", "c_*"])
+    {'device': ['a_*', 'b_1'], 'c_*': ['c_*']}
+    """
+    found: dict[str, list[str]] = {}
+    for text in texts:
+        name, equals, pattern = text.partition("=")
+        found.setdefault(name, []).append(pattern if equals else text)
+    return dict(found)
 
 
 def _plain(value: str) -> int | str:

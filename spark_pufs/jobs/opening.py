@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from spark_pufs.engines.arrow_columns import NotAlike
 from spark_pufs.engines.memory import MemoryEngine
+from spark_pufs.engines.weights import repeated_table
 from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.jobs.config import RunConfig
 from spark_pufs.jobs.partition_folders import FolderPartitions, folders_of
@@ -35,10 +36,21 @@ log = logging.getLogger("spark_pufs")
 
 @contextmanager
 def opened(config: RunConfig, note: Callable[[str], None]) -> Iterator[TableEngine]:
-    """The table of a configuration; what cannot be read becomes one clear error, where that is cheap before Spark
-    starts."""
+    """The table of a configuration, its rows as often as their weights say; what cannot be read becomes one clear
+    error, where that is cheap before Spark starts."""
+    weights = config.weights
     with _errors_of_spark(config):
-        yield _open(config, note)
+        engine = _open(config, note)
+        yield engine if weights is None else _repeated(engine, weights)
+
+
+def _repeated(engine: TableEngine, weights: str) -> TableEngine:
+    if isinstance(engine, MemoryEngine):
+        return MemoryEngine(repeated_table(engine.table, weights))
+    from spark_pufs.spark.engine import SparkEngine
+    from spark_pufs.spark.weights import repeated_rows
+
+    return SparkEngine(repeated_rows(engine.frame, weights))
 
 
 @contextmanager

@@ -13,8 +13,9 @@ import yaml
 from spark_pufs.core.counting.pass_checksum import changed_table
 from spark_pufs.engines.base import Engine
 from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.findings.parts import PromisedList
 from spark_pufs.history.previous import Previous, previous_run
-from spark_pufs.jobs.config import EXAMPLE, RunConfig, resolved, settings_of
+from spark_pufs.jobs.config import EXAMPLE, RunConfig, SelectionOutput, resolved, settings_of
 from spark_pufs.jobs.opening import TableEngine, late_labels, opened, opened_partitions, write_rows
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.request import DEFAULT_METHOD, Request
@@ -25,9 +26,11 @@ from spark_pufs.run.execution import (
     labelling_of_table,
     prepare,
     prior_of_table,
+    recall_list_of,
     rehearse,
 )
 from spark_pufs.run.provenance import fingerprint
+from spark_pufs.run.recall import check_promise
 from spark_pufs.run.remembered import Recalled, recall
 from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.files import selection_files
@@ -39,11 +42,11 @@ from spark_pufs.selectors.clusters.fscpu import FscpuOptions
 from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
+from spark_pufs.types import LabelRule
 
 __all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_check_labels", "run_estimate_prior", "run_select"]
 
 CONFIG, PENDING = "config.yaml", "config.pending.yaml"
-LIKELY = "likely_positives.parquet"
 
 log = logging.getLogger("spark_pufs")
 
@@ -69,6 +72,7 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
         check_apart(config.source.path, config.memory.path, "Memory")
         check_apart(config.memory.path, config.output.path, of="memory")
     _check_likely(config)
+    _check_weights(config, request)
     tracking = _tracking(config)
     if tracking is not None:
         tracking.check()
@@ -106,10 +110,11 @@ def _select(
         settings = resolved(config)
         folder.write(PENDING, settings)  # so that `resume` finds it; an older run's files stay whole until the end
         selection = ready.select(note, keeper)
-        written = {}
-        if config.output.likely_positives:
+        written: dict[str, int] = {}
+        if config.output.lists is not None:
             note("writing likely positives")
-            written[LIKELY] = _write_likely(ready.engine, selection, request, folder)
+            selection, rows = _write_likely(ready.engine, selection, request, folder, config.output)
+            written |= rows
     selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
     folder.write_all(files | pages | {CONFIG: settings}, facts, written)
@@ -144,16 +149,19 @@ def _ready(config: RunConfig, request: Request, note: Callable[[str], None], kee
 
 def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
     """The table and all that is to be written of it, found fit."""
-    if config.output.likely_positives:
-        _, faults = identifiers([column.name for column in engine.columns()], request.keep)
+    if config.output.lists is not None:
+        _, faults = identifiers([column.name for column in engine.columns()], request.keep, _added(config.output))
         if faults:
             raise DataError(faults)
-    return prepare(engine, request)
+    plan = prepare(engine, request)
+    if config.output.recall is not None:
+        check_promise(plan.labels.positive, config.output.recall)
+    return plan
 
 
 def _done(config: RunConfig, ready: Recalled, folder: RunFolder, keeper: FolderKeeper) -> bool:
     """Whether this very run has finished here; what another run has left, finished or not, is refused."""
-    tables = [LIKELY] if config.output.likely_positives else []
+    tables = [config.output.lists] if config.output.lists is not None else []
     request = ready.request
     if folder.check(fingerprint(ready.plan, request), config.output.overwrite, tables, request.as_dict()):
         return True
@@ -188,7 +196,7 @@ def run_check_labels(config: RunConfig, note: Callable[[str], None] = lambda wha
 
 def _of_columns(request: Request) -> Request:
     """What a request says of the table, without what it says of a selection."""
-    request = replace(request, k=None, propose_k=False, budget=None, fdr=None, expected_false=None)
+    request = replace(request, k=None, propose_k=False, budget=None, fdr=None, expected_false=None, distinct=False)
     request = replace(request, method=DEFAULT_METHOD, options={}, must=(), never=(), costs={})
     return replace(request, prior=None, estimate_prior=False, check_labels=False, labelled_by=())
 
@@ -214,13 +222,31 @@ def _log(tracking: Tracking | None, folder: RunFolder) -> str:
 
 
 def _check_likely(config: RunConfig) -> None:
-    if not config.output.likely_positives:
+    if config.output.lists is None:
         return
-    setting = "Setting 'output.likely_positives'"
-    if not method_named(config.select.method).makes_clusters:
+    setting = f"Setting 'output.{'likely_positives' if config.output.recall is None else 'recall'}'"
+    if config.memory is not None:
+        raise ConfigError(Fault(setting, "needs all rows, and a memory keeps counts", "Leave memory or the list out."))
+    if config.output.recall is None and not method_named(config.select.method).makes_clusters:
         raise ConfigError(no_clusters(setting, config.select.method))
+    if config.memory is not None:
+        fix = "Leave it out, and list them with selection.likely_positives(table)."
+        raise ConfigError(Fault(setting, "goes through all rows, and a memory keeps counts", fix))
     if not config.features.keep:
         raise ConfigError(Fault(setting, "needs identifiers", "Name identifier columns in features.keep."))
+
+
+def _check_weights(config: RunConfig, request: Request) -> None:
+    """What names rows or keeps counts of them cannot repeat them."""
+    if request.weights is None:
+        return
+    if config.memory is not None:
+        found = "are not kept with the counts of a memory"
+        raise ConfigError(Fault("Setting 'select.weights'", found, "Leave memory out, or repeat rows beforehand."))
+    if config.output.likely_positives:
+        found = "would list a row as often as it counts"
+        fix = "Leave it out, and list them with Selection.likely_positives."
+        raise ConfigError(Fault("Setting 'output.likely_positives' with 'select.weights'", found, fix))
 
 
 def resume(path: str, overrides: Sequence[str] = (), note: Callable[[str], None] = lambda what: None) -> RunOutcome:
@@ -248,14 +274,39 @@ def _only_selections(folder: RunFolder, name: str, data: bytes) -> None:
             raise ConfigError(Fault(f"Run directory '{folder.path}'", f"holds a run of spark-pufs {job}", fix))
 
 
-def _write_likely(engine: Engine, selection: Selection, request: Request, folder: RunFolder) -> int:
-    """Stage the table of likely positives; its rows, which must be those that the verdict counted."""
+def _added(output: SelectionOutput) -> str:
+    """The column that a list of likely positives has beside identifiers."""
+    return "cluster" if output.recall is None else "score"
+
+
+def _write_likely(
+    engine: Engine, selection: Selection, request: Request, folder: RunFolder, output: SelectionOutput
+) -> tuple[Selection, dict[str, int]]:
+    """Stage the table of likely positives; the selection with what it promises, and the rows of the table by name."""
+    keep, _ = identifiers([column.name for column in engine.columns()], request.keep, _added(output))
+    name = str(output.lists)
+    if output.recall is None:
+        return selection, {name: _write_clusters(engine, selection, request.label, folder, (name, keep))}
+    if not selection.names:
+        told = "No likely positives are listed: no feature was chosen to list them by."
+        return replace(selection, warnings=(*selection.warnings, told)), {}
+    model = recall_list_of(engine, selection, request.label, output.recall)
+    write_rows(engine.likely_positives(model, request.label, keep), folder, name)
+    rows = folder.staged_rows(name)
+    findings = replace(selection.findings, promised=PromisedList.of(model, rows))
+    return replace(selection, findings=findings, warnings=(*selection.warnings, *model.left_out)), {name: rows}
+
+
+def _write_clusters(
+    engine: Engine, selection: Selection, label: LabelRule, folder: RunFolder, table: tuple[str, list[str]]
+) -> int:
+    """The rows of positive clusters, which must be those that the verdict counted."""
+    name, keep = table
     clustering = selection.findings.clustering
     if clustering is None or clustering.model is None:
         raise ConfigError(no_clusters("Likely positives", selection.method))
-    keep, _ = identifiers([column.name for column in engine.columns()], request.keep)
-    write_rows(engine.likely_positives(clustering.model, request.label, keep), folder, LIKELY)
-    written = folder.staged_rows(LIKELY)
+    write_rows(engine.likely_positives(clustering.model, label, keep), folder, name)
+    written = folder.staged_rows(name)
     counted = clustering.likely_positives
     if written != counted:
         raise changed_table(f"{counted:,} likely positives were counted, {written:,} written")

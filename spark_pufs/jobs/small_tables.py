@@ -6,6 +6,7 @@ Whatever Spark might read otherwise is ``NotAlike``: types, calendars, folders w
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -43,10 +44,17 @@ def read_small(path: str, format_: str, options: Mapping[str, object], limited: 
 
 
 def check_there(path: str) -> None:
-    """Refuse a file or a folder of this machine that is not there; what else a path may mean is not looked into."""
+    """Refuse what is not there on this machine, and pipes, which nobody might ever write to; what else a path may mean
+    is not looked into."""
     place = _plain_path(path)
-    if place is not None and not place.exists():
+    if place is None:
+        return
+    if not os.path.exists(place):
         raise DataError(Fault(f"Source '{path}'", "does not exist", "Check source.path or source.table."))
+    inside = list(os.scandir(place)) if place.is_dir() else [place]
+    pipes = [one.name for one in inside if os.path.exists(one) and not one.is_file() and not one.is_dir()]
+    if pipes:
+        raise DataError(Fault(f"Source '{path}'", f"'{pipes[0]}' is a pipe or a device", "Write it to a file first."))
 
 
 def _plain_path(path: str) -> Path | None:

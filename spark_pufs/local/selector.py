@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from spark_pufs.core.schema import free_name
 from spark_pufs.engines.local import LocalEngine
+from spark_pufs.engines.weights import repeats
 from spark_pufs.errors import DataError, Fault, PufsError, warn
 from spark_pufs.masking.texts import MOST_READ, foreign
 from spark_pufs.request import Binning, Copies, Missing, Prior, Request
@@ -34,7 +35,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
     ``method`` is a name of ``spark_pufs.methods()`` and ``options`` holds that method's own settings; every other
     parameter means what it means in ``spark_pufs.select``. ``positive``, ``negative`` and ``unlabelled`` are values of
     the target (one or several, ``"*"`` for all others); NaN and None are unlabelled too, and so is -1 by default, as in
-    ``sklearn.semi_supervised``. ``must``, ``never``, ``costs`` and ``categorical`` name columns: those of a
+    ``sklearn.semi_supervised``. ``must``, ``never``, ``groups``, ``costs`` and ``categorical`` name columns: those of a
     DataFrame, ``x0, x1, ...`` of an array. The default of ``k`` counts where neither ``fdr`` nor ``expected_false`` is
     given.
 
@@ -63,6 +64,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         costs: Mapping[str, float] | None = None,
         must: Iterable[str] = (),
         never: Iterable[str] = (),
+        groups: Mapping[str, Iterable[str]] | Iterable[str] | None = None,
         prior: Prior | None = None,
         seed: int = 0,
         bins: int = 5,
@@ -76,6 +78,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         labelled_by: Iterable[str] = (),
         fdr: float | None = None,
         expected_false: float | None = None,
+        distinct: bool = False,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self.method = method
@@ -88,6 +91,7 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.costs = costs
         self.must = must
         self.never = never
+        self.groups = groups
         self.prior = prior
         self.seed = seed
         self.bins = bins
@@ -101,10 +105,14 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
         self.labelled_by = labelled_by
         self.fdr = fdr
         self.expected_false = expected_false
+        self.distinct = distinct
         self.options = options
 
-    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike) -> PUSelector:
-        """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled."""
+    def fit(self, X: ArrayLike | pd.DataFrame, y: ArrayLike, sample_weight: ArrayLike | None = None) -> PUSelector:
+        """Select from ``X`` (n, D), numbers or a DataFrame that may hold text too; ``y`` (n,) says who is labelled.
+
+        ``sample_weight`` (n,): how often each row counts, whole numbers.
+        """
         with _own_errors("Table X"):
             features = self._features(X)
         with _own_errors("Target y"):
@@ -113,6 +121,11 @@ class PUSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]  # scikit-
             column = free_name("label", features.columns)
             table = features.copy(deep=False)
             table[column] = pd.Series(list(labels), dtype=object) if labels.dtype == object else labels
+        if sample_weight is not None:
+            with _own_errors("Weights 'sample_weight'"):
+                weights = column_or_1d(sample_weight, dtype=np.float64)
+                check_consistent_length(features, weights)
+            table = table.iloc[repeats("sample_weight", weights)]
         self.selection_ = select_with(LocalEngine(table), self._request(column))
         lines = self.selection_.table().set_index("name").loc[list(features.columns)]
         last = len(self.selection_.features) + 1

@@ -39,15 +39,24 @@ class KeptRows:
 
 @dataclass(frozen=True)
 class WindowRows:
-    """X (n, D) and ``label`` states (n,) of rows drawn alike from all partitions, but for those labelled positive."""
+    """X (n, D) and ``label`` states (n,) of rows drawn alike from all partitions, but for those labelled positive.
+
+    ``even`` (n,): rows of which each had the same chance, whatever its label.
+    """
 
     X: NDArray[np.float64]
     label: NDArray[np.uint8]
+    even: NDArray[np.bool_]
 
     @property
     def labels(self) -> Labels:
         rows = np.bincount(self.label, minlength=3).tolist()
         return Labels(rows[LABELLED_POSITIVE], rows[LABELLED_NEGATIVE], rows[UNLABELLED])
+
+    @property
+    def alike(self) -> WindowRows:
+        """The even rows alone."""
+        return WindowRows(self.X[self.even], self.label[self.even], self.even[self.even])
 
 
 def draw_kept(source: TableRows, wanted: Wanted, positive: int, others: int, most: int = ROWS) -> KeptRows:
@@ -66,9 +75,22 @@ def window_rows(parts: Sequence[KeptRows]) -> WindowRows:
     threshold, labelled = min(one.threshold for one in parts), min(one.labelled for one in parts)
     heavy = np.unique(np.concatenate([one.heavy for one in parts]))
     every = reduce(lambda left, right: left.merge(right), [one.sample for one in parts])
-    positive, certain = every.label == LABELLED_POSITIVE, np.isin(every.hash, heavy)
-    below = every.hash <= np.where(positive, np.uint64(labelled), np.uint64(threshold))
-    share = threshold / ALL
-    copies = np.where(certain & ~positive, np.maximum(np.rint(every.count * share), 1), every.count).astype(np.int64)
-    copies[~below & ~certain] = 0
-    return WindowRows(np.repeat(every.rows, copies, axis=0), np.repeat(every.label, copies))
+    positive = every.label == LABELLED_POSITIVE
+    certain = np.isin(every.hash, heavy) & ~positive
+    limit = np.where(positive, np.uint64(labelled), np.uint64(threshold))
+    thinned = np.maximum(np.rint(every.count * (threshold / ALL)), 1)
+    copies = np.where(certain, thinned, np.where(every.hash <= limit, every.count, 0)).astype(np.int64)
+    place = np.where(certain, every.hash / ALL, every.hash / limit)
+    even = _part(copies, min(threshold, labelled) / limit, place)
+    X, label = np.repeat(every.rows, copies, axis=0), np.repeat(every.label, copies)
+    nth = np.arange(len(label)) - np.repeat(np.cumsum(copies) - copies, copies)
+    return WindowRows(X, label, nth < np.repeat(even, copies))
+
+
+def _part(copies: NDArray[np.int64], share: NDArray[np.float64], place: NDArray[np.float64]) -> NDArray[np.int64]:
+    """A ``share`` of so many copies of each row, by chance where that is not whole: ``place`` in (0, 1] is the chance.
+
+    >>> _part(np.array([1, 1, 10]), np.array([0.25, 0.25, 0.25]), np.array([0.2, 0.3, 0.4])).tolist()
+    [1, 0, 3]
+    """
+    return np.minimum(np.floor(copies * share + 1 - place), copies).astype(np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,27 +21,29 @@ from spark_pufs.core.counting.counts import (
 )
 from spark_pufs.core.counting.grouped_counts import GroupKernel
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.core.counting.profile import ProfileKernel
-from spark_pufs.core.counting.row_sample import FirstSampleKernel, HeavyKernel, RowSample, SampleKernel
-from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit
-from spark_pufs.engines.local import each_in_threads
+from spark_pufs.core.counting.profile import ProfileKernel, ProfileState
+from spark_pufs.core.counting.row_sample import RowSample
+from spark_pufs.core.information.surrogate import Labels
+from spark_pufs.core.schema import label_states
+from spark_pufs.engines.base import Blocks, Packer, Pass, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.local import LocalBlocks, each_in_threads
+from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.kept_rows import WindowRows
 from spark_pufs.memory.reference import Reference
-from spark_pufs.table.numbers import EncodedKernel
-from spark_pufs.types import LABEL_STATES, Bins, Block, Column, LabelRule, RawBatch, Text
+from spark_pufs.memory.row_answers import KeptSource
+from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Block, Column, LabelRule, RawBatch
 
 __all__ = ["Window", "WindowEngine", "WithoutRows", "no_rows"]
 
 Counts = NDArray[np.int64]
-OTHERS = "\0others"  # in place of texts that have no level of their own
 
 
 def no_rows(what: str) -> ConfigError:
     """What to tell who asks a memory for rows."""
-    fix = "Use semi-jmi, pucfs or another method that counts, or distil or consensus; or leave memory out."
-    return ConfigError(Fault("Option 'memory'", f"{what} needs all rows, and a memory keeps counts", fix))
+    found = f"{what} needs rows, and of this memory there are counts alone"
+    return ConfigError(Fault("Option 'memory'", found, "Use a method of this package, or leave memory out."))
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,18 @@ class Window:
     reference: Reference
     state: PartitionState
     rows: WindowRows | None = None
+
+    @property
+    def states(self) -> Mapping[str, int]:
+        """What label values mean; all of them were declared."""
+        values: dict[str | None, int] = dict((self.state.profile.labels or {}).items())
+        return label_states(values, self.reference.label)[0]
+
+    @property
+    def known(self) -> Labels:
+        """Rows by what their label says."""
+        rows = self.labels[:, self.reference.layout.span(0)].sum(axis=1).tolist()
+        return Labels(rows[LABELLED_POSITIVE], rows[LABELLED_NEGATIVE], rows[UNLABELLED])
 
     @property
     def labels(self) -> Counts:
@@ -80,8 +95,8 @@ class WithoutRows:
     ) -> list[Result]:
         return each_in_threads(function, shared, units)
 
-    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> NoReturn:
-        raise no_rows("a search of clusters")
+    def mask_scorer(self, sample: RowSample, settings: MixtureSettings) -> ThreadScorer:
+        return ThreadScorer(sample, settings)
 
 
 class WindowEngine(WithoutRows):
@@ -99,7 +114,7 @@ class WindowEngine(WithoutRows):
         return list(self._window.reference.columns)
 
     def source(self, numeric: Sequence[str], text: Sequence[str], label: str) -> WindowSource:
-        return WindowSource(self._window, tuple(numeric), tuple(text))
+        return WindowSource(self._window, tuple(numeric), tuple(text), self.passes)
 
 
 @dataclass(frozen=True)
@@ -109,64 +124,40 @@ class WindowSource:
     window: Window
     numeric: tuple[str, ...]
     text: tuple[str, ...]
+    passes: list[Pass]
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
-        drawn = kernel.kernel if isinstance(kernel, EncodedKernel) else kernel
-        if isinstance(drawn, SampleKernel | FirstSampleKernel | HeavyKernel) and self.window.rows is not None:
-            return kernel.add(kernel.start(), self._batch(self.window.rows, _states(drawn)))
-        if not isinstance(kernel, ProfileKernel):
-            raise no_rows(f"'{what}'")
+        if isinstance(kernel, ProfileKernel):
+            return cast(Held, self._profile())
+        began = time.perf_counter()
+        state = self._kept(f"'{what}'").scan(kernel)
+        record(self.passes, f"{what}, of rows kept", began)
+        return state
+
+    def pack(self, packer: Packer) -> Blocks:
+        if packer.grader is not None:
+            kept = self._kept("soft labels")
+            return LocalBlocks([packer.pack(kept.batch(kept.rows.alike))], self.passes)
+        own = {row: bins for _, row, bins in (*packer.numeric, *packer.text)}
+        places = tuple(_levels(self.window.reference, own[row]) for row in range(packer.features))
+        rows = None if self.window.rows is None else partial(self._packed, packer)
+        return WindowBlocks(self.window.state.counts.counts, places, rows)
+
+    def _profile(self) -> ProfileState:
         reference = self.window.reference
         places = [reference.numeric.index(name) for name in self.numeric]
         words = [reference.text.index(name) for name in self.text]
-        return cast(Held, self.window.state.profile.of(places, words))
+        return self.window.state.profile.of(places, words)
 
-    def _batch(self, kept: WindowRows, states: Mapping[str, int]) -> RawBatch:
-        """The rows that are kept, as a source would give them; of texts, those that have a level."""
-        reference = self.window.reference
-        cut = {one.name: one for one in reference.bins}
-        coded = [name for name in reference.text if name in cut]
-        places = [reference.numeric.index(name) for name in self.numeric]
-        first = len(reference.numeric)
-        text = [
-            _text(kept.X[:, first + coded.index(name)], cut[name]) if name in cut else _no_text(len(kept.label))
-            for name in self.text
-        ]
-        numeric = np.ascontiguousarray(kept.X[:, places])
-        return RawBatch(numeric, np.zeros(len(places), np.int64), text, _label(kept.label, states))
+    def _kept(self, what: str) -> KeptSource:
+        window = self.window
+        if window.rows is None:
+            raise no_rows(what)
+        return KeptSource(window.reference, window.rows, window.known, window.states, self.numeric, self.text)
 
-    def pack(self, packer: Packer) -> WindowBlocks:
-        if packer.grader is not None:
-            raise no_rows("soft labels")
-        own = {row: bins for _, row, bins in (*packer.numeric, *packer.text)}
-        places = tuple(_levels(self.window.reference, own[row]) for row in range(packer.features))
-        rows = None if self.window.rows is None else partial(self._packed, packer, self.window.rows)
-        return WindowBlocks(self.window.state.counts.counts, places, rows)
-
-    def _packed(self, packer: Packer, kept: WindowRows) -> Block:
-        return packer.pack(self._batch(kept, packer.states))
-
-
-def _states(kernel: SampleKernel | FirstSampleKernel | HeavyKernel) -> Mapping[str, int]:
-    return (kernel.sample if isinstance(kernel, FirstSampleKernel) else kernel).wanted.states
-
-
-def _text(codes: NDArray[np.float64], bins: Bins) -> Text:
-    """Codes as texts again: those without a level of their own become one, and missing ones null."""
-    levels = codes.astype(np.int32)
-    return Text(np.where(levels == bins.levels - 1, -1, levels).astype(np.int32), [*bins.categories, OTHERS])
-
-
-def _no_text(rows: int) -> Text:
-    return Text(np.full(rows, -1, np.int32), [])
-
-
-def _label(states: NDArray[np.uint8], meaning: Mapping[str, int]) -> Text:
-    """Label states by a value that means each; unlabelled is null."""
-    values = [next(value for value in meaning if meaning[value] == state) for state in np.unique(states[states > 0])]
-    place = np.full(LABEL_STATES, -1, np.int32)
-    place[[meaning[value] for value in values]] = np.arange(len(values))
-    return Text(place[states], values)
+    def _packed(self, packer: Packer, alike: bool) -> Block:
+        kept = self._kept("rows")
+        return packer.pack(kept.batch(kept.rows.alike if alike else kept.rows))
 
 
 def _levels(reference: Reference, bins: Bins) -> NDArray[np.int64]:
@@ -182,12 +173,12 @@ def _levels(reference: Reference, bins: Bins) -> NDArray[np.int64]:
 class WindowBlocks:
     """Counts of some features: ``places`` has for each the levels (l,) it has among the counts (3, L, L) or (3, L).
 
-    ``rows``: those that are kept, which are halved where they are all there are.
+    ``rows``: those that are kept, all or (True) drawn alike; they are halved where they are all there are.
     """
 
     counts: Counts
     places: tuple[NDArray[np.int64], ...]
-    rows: Callable[[], Block] | None = None
+    rows: Callable[[bool], Block] | None = None
 
     def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         # By the very class: kernels of soft labels derive from these and count something else.
@@ -201,9 +192,9 @@ class WindowBlocks:
             return cast(Held, CountTable(self._pairs(kernel.features, kernel.features)))
         if isinstance(kernel, FeatureKernel) and kind is FeatureKernel:
             return cast(Held, CountTable(self._pairs(kernel.features, every)))
-        if kind is GroupKernel and self.rows is not None:
-            return kernel.add(kernel.start(), self.rows())
-        raise no_rows(f"'{what}'")
+        if self.rows is None:
+            raise no_rows(f"'{what}'")
+        return kernel.add(kernel.start(), self.rows(kind is not GroupKernel))
 
     def release(self) -> None:
         """Nothing is held besides the window."""

@@ -38,6 +38,7 @@ _KINDS: tuple[tuple[str, Level, str, str], ...] = (
     ("no better than chance", "danger", "Noise", "Label more rows; `spark-pufs power` tells how many it takes."),
     ("labelled positive: expect changes", "danger", "Few labels", "Label more rows, or ask for `stability`."),
     ("Worse than all", "caution", "Something is lost", "Ask for more features, or leave k out."),
+    ("not settled", "caution", "Not settled", "Raise `generations`, or choose more or fewer features."),
     ("depends on the draw", "caution", "Not stable", "Rely on the features that most runs chose, or label more rows."),
     ("code for missing", "caution", "Code for missing", "Set such values to null and select again."),
     ("an identifier", "caution", "Identifier", "Name it in keep, or exclude it."),
@@ -77,6 +78,7 @@ def _own(selection: Selection) -> list[Alert]:
     if not selection.names:
         step = "Look at the ranking; semi-jmi and other methods that rank choose as many as k says."
         found.append(Alert("danger", "Nothing chosen", "No feature was chosen.", step))
+    found += _labels_follow(selection)
     told = {name for name in selection.names if any(f"'{name}'" in text for text in selection.warnings)}
     for column in selection.columns:
         name = column.bins.name
@@ -88,6 +90,18 @@ def _own(selection: Selection) -> list[Alert]:
         text = f"Left out, with too many values to count: {listed(many)}."
         found.append(Alert("note", "Many levels", text, "Group the values of what is no identifier, and select again."))
     return found
+
+
+def _labels_follow(selection: Selection) -> list[Alert]:
+    """Columns by which positives are labelled: they look relevant whatever they say of the class."""
+    labelling = selection.findings.labelling
+    if labelling is None or not labelling.found:
+        return []
+    names = list(labelling.found)
+    chosen = set(names) & set(selection.names)
+    text = f"Who gets a label depends on {listed(names)} among the positives: such a column looks relevant in any case."
+    step = f"Rank given them: labelled_by={names[:3]!r}, with semi-mim. Or exclude them."
+    return [Alert("danger" if chosen else "caution", "Labels follow a column", text, step)]
 
 
 def _gives_away(column: ColumnCounts) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault, did_you_mean
 from spark_pufs.findings.parts import Distribution
 from spark_pufs.report.sentences import short
+from spark_pufs.values import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +28,8 @@ NAME = 32  # characters of a name
 
 def figure_of(selection: Selection, part: str) -> Figure:
     """One part as a figure; what cannot be drawn is an error that says how to get it."""
-    if part not in PARTS:
+    part = plain(part)
+    if not isinstance(part, str) or part not in PARTS:
         raise ConfigError(Fault(f"Plot '{part}'", "is not known", did_you_mean(str(part), PARTS)))
     try:
         from matplotlib.figure import Figure

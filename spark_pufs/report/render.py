@@ -17,7 +17,10 @@ from spark_pufs.report.template_values import facts_of, pictures_of
 if TYPE_CHECKING:
     from spark_pufs.selection import Selection
 
-__all__ = ["template", "to_html", "to_markdown"]
+__all__ = ["MARKS", "template", "to_html", "to_markdown"]
+
+# At the head of every page, of HTML and of Markdown: only such a file is replaced.
+MARKS = ('<meta name="generator" content="spark_pufs">', "<!-- spark_pufs -->")
 
 
 def to_html(selection: Selection) -> str:

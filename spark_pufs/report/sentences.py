@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -137,12 +137,14 @@ def asked(selection: Selection) -> list[str]:
     limits = [
         f"{name} {value}"
         for name, value in (
-            ("at most", f"{request['k']:,} features" if request.get("k") else ""),
+            ("at most", f"{request['k']:,} {_counted(request)}" if request.get("k") else ""),
             ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
             ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
             ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
+            ("without", "features that stronger ones explain" if request.get("distinct") else ""),
             ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
             ("given", listed(request.get("labelled_by", ()))),
+            ("chosen together", listed(list(request.get("groups") or ()))),
             ("always with", listed(request.get("must", ()))),
             ("never with", listed(request.get("never", ()))),
         )
@@ -152,8 +154,18 @@ def asked(selection: Selection) -> list[str]:
         f"Which of {facts['features']:,} features separate the positives from the rest among {_rows(facts['rows'])}?",
         f"Known: {known}{where}; {facts['unlabelled']:,} unlabelled.",
         f"Limits: {'; '.join(limits)}." if limits else "No limit on how many.",
+        *_weighted(request),
         *_partitions(selection),
     ]
+
+
+def _counted(request: Mapping[str, object]) -> str:
+    return "groups and single features" if request.get("groups") else "features"
+
+
+def _weighted(request: Mapping[str, object]) -> list[str]:
+    weights = request.get("weights")
+    return [f"Rows count as often as column {short(weights, 60)} says."] if weights else []
 
 
 def _partitions(selection: Selection) -> list[str]:
@@ -197,6 +209,7 @@ def sure(selection: Selection) -> list[Sign]:
         *_verdict_sign(selection),
         *_control_sign(selection),
         *_labelling_sign(selection),
+        *_list_sign(selection),
         *_stability_sign(selection),
         *_check_sign(selection),
         *_border_sign(selection),
@@ -268,6 +281,12 @@ def _labelling_sign(selection: Selection) -> list[Sign]:
     found = selection.findings.labelling
     tones: dict[str, Tone] = {"no sign": "good", "cannot tell": "fair", "depends": "poor"}
     return [] if found is None else [Sign(tones[found.verdict], f"Who gets a label: {found.verdict}. {found.reason}")]
+
+
+def _list_sign(selection: Selection) -> list[Sign]:
+    """What the list of likely positives promises, and which kind of labelled rows it misses."""
+    found = selection.findings.promised
+    return [] if found is None else [Sign("fair" if found.missed else "good", str(found))]
 
 
 def _stability_sign(selection: Selection) -> list[Sign]:

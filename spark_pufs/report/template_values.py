@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from spark_pufs.findings import Findings
-from spark_pufs.findings.parts import AssumptionCheck, CopyGroup, Distribution
+from spark_pufs.findings.parts import AssumptionCheck, CopyGroup, Distribution, Redundancy
 from spark_pufs.report import charts, sentences
 from spark_pufs.report.alerts import alerts_of
 from spark_pufs.report.directions import directions
@@ -23,6 +23,7 @@ CHOSEN, OTHERS = 200, 100  # rows of the ranking
 LISTED = 100  # warnings, columns left out, clusters, methods compared
 JUDGED = 25  # columns by which labels may be given
 NAMES = 12  # of a group of copies
+MUCH = 0.5  # of their information that two features share: one of them may do
 FURTHEST = 1.5  # of the axis of relevance
 FREQUENT = 25  # features with a bar for how often they come out
 LONGEST = 40_000  # characters of a request
@@ -38,6 +39,11 @@ TERMS = (
     (
         "± 2 s.e.",
         "Two standard errors: with other labels of the same kind the figure would mostly lie within.",
+    ),
+    (
+        "q-value",
+        "Each column is tested by itself: of all with a q-value up to this one, at most this share tells nothing of "
+        "who is labelled, on average.",
     ),
     (
         "Held-out AUC",
@@ -97,6 +103,9 @@ def facts_of(selection: Selection) -> dict[str, object]:
         "distributions": [_distribution(found) for found in features.distributions or ()],
         "crowded": _crowded(selection),
         "twins": sentences.twins(features.redundancy),
+        "alike": [
+            (first, sentences.listed(others, NAMES), shared) for first, others, shared in _alike(features.redundancy)
+        ],
         "copies": _groups(features.copies or ()),
         "near_copies": [
             (*words, group.shared)
@@ -107,6 +116,7 @@ def facts_of(selection: Selection) -> dict[str, object]:
         "checks": _checks(selection.findings),
         "compared": _compared(selection.findings),
         "terms": [(term, words) for term, words in TERMS if _speaks_of(term, selection)],
+        "explained": {term: (f"term-{place}", words) for place, (term, words) in enumerate(TERMS, 1)},
         "again": _again(selection.request),
     }
 
@@ -145,6 +155,20 @@ def _reach(selection: Selection) -> float:
 def _groups(groups: Sequence[CopyGroup]) -> list[tuple[str, str]]:
     """The column that stands for a group, and the others in words."""
     return [(group.representative, sentences.listed(group.copies, NAMES)) for group in groups[:LISTED]]
+
+
+def _alike(redundancy: Redundancy | None) -> list[tuple[str, list[str], float]]:
+    """Groups of chosen features: the first, those after it that share much with it, and the least that one shares."""
+    groups: list[tuple[str, list[str], float]] = []
+    taken: set[int] = set()
+    for i, name in enumerate(redundancy.names if redundancy else ()):
+        if redundancy is None or i in taken:
+            continue
+        own = [j for j, value in enumerate(redundancy.values[i]) if j > i and j not in taken and value >= MUCH]
+        taken |= set(own)
+        if own:
+            groups.append((name, [redundancy.names[j] for j in own], min(redundancy.values[i][j] for j in own)))
+    return groups
 
 
 def _distribution(found: Distribution) -> dict[str, object]:
@@ -191,7 +215,8 @@ def _speaks_of(term: str, selection: Selection) -> bool:
     found = selection.findings
     there = {
         "relevance": with_relevance(selection),
-        "Held-out AUC": found.held_out is not None or found.teacher is not None or found.sizes is not None,
+        "q-value": with_relevance(selection),
+        "Held-out AUC": bool(verdict_of(selection).figures) or found.sizes is not None,
         "PU-AUC, PU-F1": found.comparison is not None,
         "f, LL score": found.clustering is not None or found.check is not None,
         "theta": found.search is not None,

@@ -17,9 +17,8 @@ from spark_pufs.report.sentences import CHANGE_TONES, short
 if TYPE_CHECKING:
     from spark_pufs.history.timeline import RunPoint, Timeline
 
-__all__ = ["GENERATOR", "timeline_page"]
+__all__ = ["timeline_page"]
 
-GENERATOR = "spark-pufs history"  # stands in the page: only such a file is replaced
 FEATURES = 24  # drawn over time: those chosen most often
 ROWS = 60  # features in the table of who was chosen when
 HEIGHT, STRIP = 64, 14  # pixels of a small chart, and of a line of the table
@@ -39,7 +38,6 @@ def timeline_page(found: Timeline, reports: str) -> str:
     runs, features = found.runs, found.features()
     return template("timeline.html.jinja", escape=True).render(
         found=found,
-        generator=GENERATOR,
         tones=CHANGE_TONES,
         latest=runs[-1] if runs else None,
         rows=[_row(run, reports) for run in reversed(runs)],

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from spark_pufs.engines.base import Engine
 from spark_pufs.findings.parts import CopyGroup, NearCopies
 from spark_pufs.request import Request
 from spark_pufs.run.near_copies import near_copies
 from spark_pufs.selection import Feature
-from spark_pufs.selectors.base import Limits
+from spark_pufs.selectors.limits import Limits
 from spark_pufs.table.pu_table import NearCopy, Plan
 
 __all__ = ["copy_groups", "copy_warning", "near_groups", "one_of_each", "with_copies"]
@@ -29,7 +31,9 @@ def one_of_each(plan: Plan, engine: Engine, request: Request, limits: Limits) ->
     places = range(len(plan.features))
     wanted = set(limits.must)
     order = sorted(places, key=lambda i: (i not in wanted, bool(limits.never[i]), limits.costs[i], i))
-    preferred, must = [plan.features[i] for i in order], {plan.features[i] for i in wanted}
+    grouped = () if limits.units is None else np.flatnonzero(np.bincount(limits.units)[limits.units] > 1).tolist()
+    # A group is chosen whole: none of its features is left to a column outside it.
+    preferred, must = [plan.features[i] for i in order], {plan.features[i] for i in {*wanted, *grouped}}
     plan = _without_copies(plan, preferred, must)
     return plan if request.copies == "exact" else _without_near_copies(plan, engine, preferred, must)
 

@@ -17,16 +17,18 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.evidence.false_discoveries import expected_false, null_share, q_values
 from spark_pufs.core.information.independence import log_p_values
-from spark_pufs.core.information.mutual_information import entropy
+from spark_pufs.core.information.mutual_information import class_given_feature, entropy
 from spark_pufs.core.information.power import least_effect
 from spark_pufs.core.information.score_tests import combined_p, score_p_values
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.core.soft.encoding import normal_scores
 from spark_pufs.findings.parts import ErrorControl
+from spark_pufs.request import Request
 from spark_pufs.selectors.base import Outcome, Task
 from spark_pufs.selectors.information.given import counts_given
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import PUTable, pack
+from spark_pufs.types import Layout
 
 __all__ = ["FeatureTests", "as_found", "controlled", "tests_of"]
 
@@ -53,7 +55,33 @@ def tests_of(task: Task) -> FeatureTests:
     rated = task.request.fdr is not None or task.request.expected_false is not None
     if rated and given is None and task.table.plan.frozen is None:  # a memory of counts has no rows to count anew
         p = _with_scores(task, p)
+    if task.request.distinct:
+        p = _beyond_stronger(task, p)
     return FeatureTests(p, q_values(p, level=task.request.fdr))
+
+
+def _beyond_stronger(task: Task, p: Floats) -> Floats:
+    """p-values (D,) of features that are found, each the largest of its own and those given each stronger one.
+
+    A feature is explained if it tells nothing given some stronger one: the largest p-value is right for that, whichever
+    it is (Berger 1982). Levels of numbers are intervals: what a feature tells within those of another one remains.
+    """
+    found = np.flatnonzero(_rated(task.request, p))
+    alone = _information(task)
+    stronger = found[np.lexsort([-alone[found], p[found]])].tolist()
+    p, layout = p.copy(), task.counter.layout
+    for place, given in enumerate(stronger[:-1], start=1):
+        counts = apply_surrogate(task.counter.with_feature(given, ahead=stronger[place:-1]), "y0")
+        for i in stronger[place:]:
+            own = counts[:, :, layout.span(i)]
+            p[i] = max(p[i], float(np.exp(log_p_values(own, Layout((layout.levels[i],)))[0])))
+    return p
+
+
+def _information(task: Task) -> Floats:
+    """What each feature (D,) tells of who is labelled: the order of those whose p-values are 0 to a double."""
+    counts = apply_surrogate(task.counter.labels()[:, None], "y0")
+    return class_given_feature(counts, task.counter.layout)[0]
 
 
 def _with_scores(task: Task, p: Floats) -> Floats:
@@ -93,14 +121,21 @@ def controlled(task: Task) -> tuple[Task, FeatureTests | None, ErrorControl | No
     if bound is None:
         return task, None, None
     tests = tests_of(task)
-    found = (tests.q if target == "fdr" else expected_false(tests.p)) <= bound
+    found = _rated(request, tests.p)
     control = _told(task, tests, ErrorControl(target, bound, int(found.sum()), len(found), 0.0, 0.0))
     allowed = found & ~task.limits.never
     allowed[list(task.limits.must)] = True
     k = max(1, int(allowed.sum()))
     never = ~allowed if allowed.any() else task.limits.never
-    request = replace(request, k=k, propose_k=False, fdr=None, expected_false=None)
+    request = replace(request, k=k, propose_k=False, fdr=None, expected_false=None, distinct=False)
     return replace(task, request=request, limits=replace(task.limits, k=k, never=never)), tests, control
+
+
+def _rated(request: Request, p: Floats) -> NDArray[np.bool_]:
+    """Which tests are findings at the error rate."""
+    if request.fdr is not None:
+        return q_values(p, level=request.fdr) <= request.fdr
+    return expected_false(p) <= (request.expected_false or 0.0)
 
 
 def as_found(outcome: Outcome, task: Task, control: ErrorControl | None) -> Outcome:

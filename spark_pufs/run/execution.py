@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
 from spark_pufs.engines.base import Engine, Keeper, Pass
 from spark_pufs.engines.local import LocalEngine
-from spark_pufs.errors import ConfigError, Fault, did_you_mean
+from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
@@ -38,7 +38,7 @@ from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Feature, Selection
-from spark_pufs.selectors.base import Limits, Method, Outcome, Task, limits_of, read_options
+from spark_pufs.selectors.base import Method, Outcome, Task, read_options
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, count_clusters
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions, mixture_settings
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, compare_methods
@@ -46,6 +46,7 @@ from spark_pufs.selectors.evidence.judging import judged_outcome
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
+from spark_pufs.selectors.limits import Limits, groups_of, limits_of
 from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
@@ -58,6 +59,7 @@ __all__ = [
     "check_table",
     "compare_with",
     "execute",
+    "execute_kept",
     "identifiers",
     "label_faults",
     "labelling_of_table",
@@ -75,7 +77,11 @@ FEW_LABELS = 10  # rows labelled positive below which any answer is a warning
 @undisturbed()
 def select_with(engine: Engine, request: Request, checkpoint: str | Path | None = None) -> Selection:
     """Check the request, read the table, run the method; a search keeps its state in ``checkpoint``."""
-    plan = prepare(engine, request)
+    return execute_kept(engine, prepare(engine, request), request, checkpoint)
+
+
+def execute_kept(engine: Engine, plan: Plan, request: Request, checkpoint: str | Path | None) -> Selection:
+    """Run the method, whose search keeps its state in ``checkpoint`` and goes on from there."""
     if checkpoint is None:
         return execute(engine, plan, request)
     folder = RunFolder(checkpoint)
@@ -160,7 +166,8 @@ def execute(
         leaks, columns = _leaks(task.table, task.counter), _columns(task.table, task.counter)
     finally:
         task.table.blocks.release()
-    lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests)
+    groups = groups_of(request, plan.features, plan.schema.table)
+    lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests, groups)
     features = with_copies(lines, plan, _wanted(request, method, limits), limits)
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     said += prior.warnings if prior is not None else ()
@@ -177,7 +184,7 @@ def execute(
 
 def _wanted(request: Request, method: Method, limits: Limits) -> int | None:
     """How many features were asked for, all being a number too; None where they are counted by other means."""
-    if request.fdr is not None or request.expected_false is not None:
+    if request.fdr is not None or request.expected_false is not None or limits.units is not None:
         return None
     every = request.budget is None and not request.propose_k and not method.own_size
     return limits.k if request.k is not None or every else None
@@ -195,7 +202,7 @@ def _evident(task: Task, method: Method, bounds: Limits) -> Outcome:
     """
     task, sizes, warnings = (task, None, ()) if method.own_size else sized(task)
     task.note(f"{method.name} chooses from {len(task.table.names)} features")
-    outcome = method.run(task)
+    outcome = method.select(task)
     outcome = judged_outcome(task, method, outcome) if task.options.judge else outcome
     findings = outcome.findings if sizes is None else replace(outcome.findings, sizes=sizes)
     if task.request.stability:
@@ -248,8 +255,15 @@ def labelling_of_table(
 
 
 @undisturbed()
-def recall_list_of(engine: Engine, request: Request, recall: float) -> RecallList:
-    """Which rows of a table hold that share of its positives, by the columns of the request."""
+def recall_list_of(engine: Engine, selection: Selection, rule: LabelRule, recall: float) -> RecallList:
+    """Which rows of a table hold that share of its positives, by the columns that a selection chose."""
+    if not selection.names:
+        raise DataError(
+            Fault("Likely positives", "no feature was chosen to list them by", "Choose some, for example k=5.")
+        )
+    kept = selection.request
+    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
+    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
     task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
     try:
         return recall_list(task, recall)
@@ -362,11 +376,18 @@ def _selection(
 
 
 def _lines(
-    plan: Plan, limits: Limits, outcome: Outcome, order: Sequence[int], relevance: Relevance, tests: FeatureTests
+    plan: Plan,
+    limits: Limits,
+    outcome: Outcome,
+    order: Sequence[int],
+    relevance: Relevance,
+    tests: FeatureTests,
+    members: Mapping[str, Sequence[int]],
 ) -> tuple[Feature, ...]:
     """The ranking of all features but copies."""
     chosen = set(outcome.chosen)
     bound = dict.fromkeys(np.flatnonzero(limits.never).tolist(), "never") | dict.fromkeys(limits.must, "must")
+    groups = {i: f"in group {name}" for name, own in members.items() for i in own}
     return tuple(
         Feature(
             name=plan.features[i],
@@ -375,7 +396,7 @@ def _lines(
             standard_error=float(outcome.errors[i]),
             selected=i in chosen,
             cost=float(limits.costs[i]),
-            notes="; ".join(note for note in (bound.get(i), outcome.notes.get(i)) if note),
+            notes="; ".join(note for note in (bound.get(i), groups.get(i), outcome.notes.get(i)) if note),
             relevance=float(relevance[0][i]),
             relevance_error=float(relevance[1][i]),
             p_value=float(tests.p[i]),

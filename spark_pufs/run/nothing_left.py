@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.selectors.base import Limits, Outcome
+from spark_pufs.selectors.base import Outcome
 from spark_pufs.selectors.by_score import by_score, first_within
+from spark_pufs.selectors.limits import Limits
 
 __all__ = ["ordered", "say_nothing_left"]
 

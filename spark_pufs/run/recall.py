@@ -13,25 +13,36 @@ from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.soft.training_sample import TrainingSample, draw_training_sample, fold_count, teacher_of
 from spark_pufs.types import UNLABELLED
 
-__all__ = ["recall_list"]
+__all__ = ["check_promise", "recall_list"]
 
 
 def recall_list(task: Task, recall: float) -> RecallList:
     """Score the rows of a task on its features, and cut so that ``recall`` of the positives are listed."""
+    check_promise(task.table.plan.labels.positive, recall)
     sample = draw_training_sample(task, ROWS)
     folds = fold_count(FOLDS, int(sample.positive.sum()))
     teaching, teacher = teacher_of(task, sample, folds, TREES)
     own = teaching.target[sample.positive]
     cut = cut_for(own, recall)
     if cut is None:
-        least = int(np.ceil(recall / (1 - recall) - 1e-9))
-        found = f"{len(own)} labelled rows cannot promise {recall:g} of the positives, {least} can"
-        raise DataError(Fault("Likely positives", found, "Label more rows, or ask for less."))
+        raise _too_few(len(own), recall)
     share = float((teaching.target[sample.label == UNLABELLED] >= cut).mean())
     prior = prior_of(task, ScoredRows(sample, teaching))
     middle, low, high = (_precision(task, one, recall, share) for one in (prior.prior, prior.low, prior.high))
     missed = missed_kinds(_comparable(sample), own >= cut, [one.name for one in sample.bins])
     return RecallList(sample.bins, teacher, recall, cut, len(own), middle, low, high, missed)
+
+
+def check_promise(labelled: int, recall: float) -> None:
+    """Refuse a promise that so many labelled rows cannot make, before any work."""
+    if cut_for(np.zeros(labelled), recall) is None:
+        raise _too_few(labelled, recall)
+
+
+def _too_few(labelled: int, recall: float) -> DataError:
+    least = int(np.ceil(recall / (1 - recall) - 1e-9))
+    found = f"{labelled} labelled rows cannot promise {recall} of the positives, {least:,} can"
+    return DataError(Fault("Likely positives", found, "Label more rows, or ask for less."))
 
 
 def _precision(task: Task, prior: float, recall: float, listed: float) -> float:

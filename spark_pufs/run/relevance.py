@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.information.mutual_information import class_of_features
 from spark_pufs.core.information.surrogate import apply_surrogate
-from spark_pufs.selectors.base import Limits, Outcome
+from spark_pufs.selectors.base import Outcome
+from spark_pufs.selectors.limits import Limits
 from spark_pufs.table.counter import Counter
 
 __all__ = ["Relevance", "relevance_of", "told_alone"]
@@ -92,7 +93,7 @@ def _chance(scores: Floats, chosen: Sequence[int], first: int, silent: Flags) ->
 def _bound(outcome: Outcome, limits: Limits) -> Flags:
     """Features whose place the user's limits decide, not the method."""
     bound = limits.never.copy()
-    bound |= limits.costs[outcome.chosen].sum() + limits.costs > limits.ceiling
+    bound |= limits.costs[outcome.chosen].sum() + limits.unit_costs > limits.ceiling
     bound[outcome.chosen] = False
     bound[list(limits.must)] = True
     return bound

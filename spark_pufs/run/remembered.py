@@ -21,15 +21,15 @@ from spark_pufs.memory.reference import Reference, frozen_at
 from spark_pufs.memory.settings import MemorySettings
 from spark_pufs.memory.store import Index, Store
 from spark_pufs.memory.union import UnionEngine
-from spark_pufs.memory.window import Window, WindowEngine, no_rows
+from spark_pufs.memory.window import Window, WindowEngine
 from spark_pufs.request import Request
 from spark_pufs.run.copies import one_of_each
-from spark_pufs.run.execution import check, execute, prepare
+from spark_pufs.run.execution import check, execute, execute_kept, prepare
 from spark_pufs.run.provenance import identity
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Selection
-from spark_pufs.selectors.base import limits_of
+from spark_pufs.selectors.limits import limits_of
 from spark_pufs.selectors.registry import method_named
 from spark_pufs.table.pu_table import Frozen, Plan, bins_of, inspect
 from spark_pufs.types import Json
@@ -54,15 +54,25 @@ class Recalled:
 
     def select(self, note: Callable[[str], None] = lambda what: None, keeper: Keeper | None = None) -> Selection:
         """Run the method on it."""
-        found = execute(self.engine, self.plan, self.request, note, keeper)
+        return self._counted(execute(self.engine, self.plan, self.request, note, keeper))
+
+    def select_kept(self, checkpoint: str | None) -> Selection:
+        """The same, with the state of a search in a folder."""
+        return self._counted(execute_kept(self.engine, self.plan, self.request, checkpoint))
+
+    def _counted(self, found: Selection) -> Selection:
         return replace(found, findings=replace(found.findings, memory=self.counts))
 
 
 def select_remembered(
-    table: PartitionedTable, request: Request, settings: MemorySettings, late: LateLabels | None = None
+    table: PartitionedTable,
+    request: Request,
+    settings: MemorySettings,
+    late: LateLabels | None = None,
+    checkpoint: str | None = None,
 ) -> Selection:
     """Count what is new, add what is kept, run the method."""
-    return recall(table, request, settings, late=late).select()
+    return recall(table, request, settings, late=late).select_kept(checkpoint)
 
 
 def recall(
@@ -75,22 +85,16 @@ def recall(
 ) -> Recalled:
     """Bring the memory up to the table and to ``late`` labels; without ``keep`` nothing is written."""
     check(request)
-    _needs_rows(request)
     folder = RunFolder(settings.path)
     with held(folder) if keep else nullcontext():
         return _recalled(table, request, settings, Store(folder), note, keep, late)
 
 
 def _needs_rows(request: Request) -> bool:
-    """Whether a sample of rows is needed besides counts; refused is what needs all rows."""
+    """Whether rows are needed besides counts."""
     method = method_named(request.method)
-    if method.counts is None and not method.from_sample:
-        raise no_rows(f"method '{method.name}'")
-    if request.estimate_prior:
-        raise no_rows("prior: estimate")
-    if request.check_labels:
-        raise no_rows("check_labels")
-    return method.from_sample or (request.propose_k and not method.own_size) or bool(request.stability)
+    asked = request.estimate_prior or request.check_labels or (request.propose_k and not method.own_size)
+    return method.counts is None or asked or bool(request.stability)
 
 
 def _recalled(
@@ -110,7 +114,8 @@ def _recalled(
     plan = prepare(engine, request, frozen=Frozen(window.bins(), reference.near_copies, reference.digest))
     _check_counted(window, plan, store.where)
     drawn_from = None if window.rows is None else window.rows.labels
-    plan = replace(plan, warnings=(*plan.warnings, *_warnings(counts, settings)), drawn_from=drawn_from)
+    told = (*plan.warnings, *_warnings(counts, settings), *_sampled(window, request))
+    plan = replace(plan, warnings=told, drawn_from=drawn_from)
     return Recalled(engine, plan, request, counts)
 
 
@@ -141,9 +146,10 @@ class Update:
         """The counts of the window; the memory holds them."""
         before = self._index()
         known = before.partitions if before else {}
-        keys = last_of({*self.counting.look(), *known}, self.settings.window, self.settings.until)
+        every = {*self.counting.look(), *known}
+        keys = last_of(every, self.settings.window, self.settings.until)
         if not keys:
-            raise DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+            raise _no_partitions(every, self.settings.until)
         others = [key for key in known if key not in keys] if self.settings.until is not None else []
         labels, unfound = self.counting.correct(before, keys, others, self.request.label.column, late)
         made = self._anew(keys) if before is None or self.settings.refit == "now" else self._added(before, keys)
@@ -232,6 +238,24 @@ def _short(counts: WindowCounts, settings: MemorySettings) -> list[str]:
         return []
     found = f"The window up to {settings.until} has {counts.partitions} of {settings.window} partitions"
     return [f"{found}: others are neither in the table nor in the memory."]
+
+
+def _no_partitions(keys: set[str], until: str | None) -> DataError:
+    if not keys or until is None:
+        return DataError(Fault("Table", "has no partitions", "Check the path, the date or the filter."))
+    found = f"no partition is up to '{until}', the first is '{last_of(keys, None)[0]}'"
+    return DataError(Fault("Option 'until'", found, "Name a later one."))
+
+
+def _sampled(window: Window, request: Request) -> list[str]:
+    """What a method that passes over all rows sees of them."""
+    method, rows, every = method_named(request.method), window.rows, window.known
+    if rows is None or method.counts or method.from_sample or rows.labels == every:
+        return []
+    kept, alike = rows.labels, rows.alike.labels
+    seen = f"{kept.rows:,} of {every.rows:,}, with {kept.positive:,} of {every.positive:,} labelled"
+    even = f"where labelled ones count like others it sees {alike.rows:,}, with {alike.positive:,}"
+    return [f"Method '{method.name}' passes over rows, and a memory keeps some: {seen}; {even}."]
 
 
 def _apart_from(partition: str, request: Request, names: Sequence[str]) -> Request:

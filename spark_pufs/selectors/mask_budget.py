@@ -21,5 +21,5 @@ def mask_budget(task: Task) -> Budget:
     must[list(limits.must)] = True
     if request.budget is not None:
         return Budget.of(limits.costs, request.budget, must, limits.never)
-    k = limits.k if request.k is not None else -(-int((~limits.never).sum()) // 2)
+    k = limits.in_features(limits.k) if request.k is not None else -(-int((~limits.never).sum()) // 2)
     return Budget.of(np.ones(len(must)), max(k, len(limits.must)), must, limits.never)

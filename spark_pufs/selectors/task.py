@@ -8,7 +8,8 @@ from dataclasses import replace
 from spark_pufs.core.counting.grouped_counts import GroupKernel, crowded_states
 from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import Method, Task, limits_of, read_options
+from spark_pufs.selectors.base import Method, Task, read_options
+from spark_pufs.selectors.limits import limits_of
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Unreadable", "plain_errors", "plan_errors", "read_table", "spark_errors", "write_table"]
 
 WRITTEN = {"csv": {"header": "true"}, "parquet": {"parquet.enable.dictionary": "false"}}
-DEFAULTS = {"csv": {"header": "true", "inferSchema": "true"}}
+# Rows that do not fit the others would have nulls, and count as unlabelled, or be a column of their own.
+DEFAULTS = {"csv": {"header": "true", "inferSchema": "true", "mode": "FAILFAST"}, "json": {"mode": "FAILFAST"}}
 
 
 def read_table(
@@ -73,7 +75,7 @@ def plan_errors() -> Iterator[None]:
         yield
     except spark_errors() as error:
         if any(mark in str(error) for mark in _UNREADABLE):
-            fault = Fault("Table", f"cannot be read: {_gist(error)}", "Write the table again.")
+            fault = Fault("Table", f"cannot be read: {_gist(error)}", _fix(error))
         elif _of_the_plan(error):
             fix = "Correct the query behind the table, or the rows that it fails on; try_cast and the like give null."
             fault = Fault("Table", f"its query fails: {_gist(error)}", fix)
@@ -94,11 +96,26 @@ def _of_the_plan(error: Exception) -> bool:
     return isinstance(error, tuple(getattr(errors, name) for name in names if hasattr(errors, name)))
 
 
-_UNREADABLE = ("FAILED_READ_FILE", "CANNOT_READ_FILE", "is not a Parquet file", "MALFORMED")
+_MALFORMED = re.compile(r"MALFORMED_\w*RECORD|Malformed records are detected")  # in CSV and JSON
+_UNREADABLE = (
+    "Malformed records are detected",
+    "FAILED_READ_FILE",
+    "CANNOT_READ_FILE",
+    "is not a Parquet file",
+    "MALFORMED",
+)
+
+
+def _fix(error: Exception) -> str:
+    """Of rows that do not fit the others, and of all else."""
+    drop = "Correct the file, or leave such rows out: source.options.mode=DROPMALFORMED."
+    return drop if _MALFORMED.search(str(error)) else "Write the table again."
 
 
 def _fault(where: str, error: Exception) -> Fault:
     message = str(error)
+    if _MALFORMED.search(message):
+        return Fault(where, "holds rows that do not fit the others", _fix(error))
     if "PATH_NOT_FOUND" in message or "TABLE_OR_VIEW_NOT_FOUND" in message:
         return Fault(where, "does not exist", "Check source.path or source.table.")
     if "UNABLE_TO_INFER_SCHEMA" in message:
@@ -113,6 +130,8 @@ def _gist(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if type(error).__name__ == "PythonException":  # a traceback, which says it in its last line
         lines = [line for line in lines if not line.startswith("at ")][-1:]
+    if lines and lines[0].startswith("An error occurred while calling"):  # of py4j, which then gives Java's words
+        lines = [line.removeprefix(": ") for line in lines[1:]]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     told = [*lines[:1], *causes, type(error).__name__][len(causes) if lines else -1]
     return foreign(told[:MOST_READ])[:300]

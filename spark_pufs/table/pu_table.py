@@ -275,7 +275,8 @@ def _named_features(
     for option, texts in (
         ("must", request.must),
         ("never", request.never),
-        ("costs", tuple(request.costs)),
+        ("costs", tuple(name for name in request.costs if name not in request.groups)),
+        ("groups", tuple(text for own in request.groups.values() for text in own)),
         ("labelled_by", request.labelled_by),
     ):
         for one in patterns(texts, table):

@@ -196,6 +196,16 @@ def keeps_the_budget(subject: Subject) -> None:
     require(scaled == found, "the same features at eight times the costs and the budget", scaled)
 
 
+def keeps_groups_whole(subject: Subject) -> None:
+    """A group is chosen with all of its features or not at all, and counts as one."""
+    found = set(subject.run(example_table(), k=2, groups={"pair": ["a", "e"]}).names)
+    require({"a", "e"} <= found or not {"a", "e"} & found, "both of a and e, or neither", found)
+    units = len(found - {"e"})
+    require(units == 2 or (subject.may_choose_fewer and units < 2), "two groups and single features", found)
+    dear = set(subject.run(example_table(), budget=2.5, groups={"pair": ["a", "e"]}, costs={"pair": 3}).names)
+    require(not {"a", "e"} & dear, "no group that costs more than the budget", dear)
+
+
 def answers_one_labelled_row(subject: Subject) -> None:
     """Or says in one fault what it lacks."""
     found = subject.run_or_fault(example_table(positives=1))
@@ -286,6 +296,7 @@ CHECKS: tuple[Callable[[Subject], None], ...] = (
     keeps_must_and_never,
     lets_must_take_all_the_room,
     keeps_the_budget,
+    keeps_groups_whole,
     answers_one_labelled_row,
     answers_positives_alone,
     answers_one_feature,

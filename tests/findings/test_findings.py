@@ -14,6 +14,8 @@ from spark_pufs import Selection
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import (
     Choice,
+    Cluster,
+    Clustering,
     CopyGroup,
     Distribution,
     FeatureSummary,
@@ -106,6 +108,16 @@ def test_what_cannot_be_understood_is_named(values: dict[str, object], where: st
     with pytest.raises(ValueError, match="details") as found:
         Findings.from_dict(values)  # type: ignore[arg-type]
     assert str(found.value) == where
+
+
+def test_labelled_rows_outside_positive_clusters_are_told_by_hand() -> None:
+    inside = Cluster(1_002, 42, positive=True)
+    (told,) = Clustering((inside, Cluster(900, 18))).left_out
+    assert told.startswith(
+        "The positive clusters hold 42 of 60 labelled rows: likely_positives misses positives like the"
+    )
+    assert Clustering((inside, Cluster(900, 4))).left_out == ()  # fewer than a tenth
+    assert Clustering((Cluster(20, 5, positive=True), Cluster(9, 2))).left_out == ()  # too few to be a kind
 
 
 def test_pairs_that_share_most_come_first() -> None:

@@ -73,6 +73,16 @@ def test_a_damaged_run_is_told_and_the_others_are_read(runs: Path) -> None:
     assert "is not the one its manifest names" in found.to_html()
 
 
+def test_damaged_runs_alone_are_an_error(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for place in runs.glob("*/selection.json"):
+        place.write_text("{}")
+    assert run(["history", str(runs)]) == 3
+    assert (
+        "of 4 finished selections none can be read; date=2026-01-01: File 'selection.json'" in capsys.readouterr().err
+    )
+    assert not (runs / "history.html").exists()
+
+
 def test_unfinished_runs_and_other_folders_are_passed_over(runs: Path) -> None:
     (runs / "date=2026-01-02" / "manifest.json").unlink()
     (runs / "other").mkdir()
@@ -107,7 +117,7 @@ def test_a_page_elsewhere_links_to_the_runs(runs: Path, tmp_path: Path) -> None:
 def test_a_file_that_is_not_ours_stays(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (runs / "history.html").write_text("my own history")
     assert run(["history", str(runs)]) == 2
-    assert "was not written by spark-pufs history" in capsys.readouterr().err
+    assert "is there already, and is no page of spark_pufs" in capsys.readouterr().err
     assert (runs / "history.html").read_text() == "my own history"
 
 

@@ -124,3 +124,11 @@ def test_a_partition_without_a_value(tmp_path: Path) -> None:
     write(tmp_path / "flows" / "day=__HIVE_DEFAULT_PARTITION__", 1)
     with pytest.raises(DataError, match="has a partition without a value"):
         run_select(config(tmp_path, str(tmp_path / "flows")))
+
+
+def test_likely_positives_are_not_listed_from_a_memory(tmp_path: Path) -> None:
+    asked = config(tmp_path, "flows", "run")
+    own = {"select": asked.select.model_copy(update={"method": "fscpu"})}
+    own |= {"output": asked.output.model_copy(update={"likely_positives": True})}
+    with pytest.raises(ConfigError, match="likely_positives': goes through all rows, and a memory keeps counts"):
+        run_select(asked.model_copy(update=own))

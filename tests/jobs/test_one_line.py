@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from spark_pufs.jobs.compare_job import EXAMPLE as COMPARE_EXAMPLE
 from spark_pufs.jobs.compare_job import CompareConfig
 from spark_pufs.jobs.config import EXAMPLE, RunConfig
 from spark_pufs.jobs.one_line import OneLine, as_yaml, save_config, source_of
+from spark_pufs.jobs.small_tables import check_there
 from support.configurations import load_config
 
 
@@ -59,6 +61,23 @@ def test_a_file_that_is_not_there_is_found_by_its_neighbours(tmp_path: Path) -> 
         source_of(str(tmp_path / "flow.csv"))
     with pytest.raises(DataError, match=r"Table 'nowhere/x\.csv': does not exist\. Check the path"):
         source_of("nowhere/x.csv")
+
+
+@pytest.mark.parametrize("name", ["~no-one-of-that-name/x", "x" * 300, "a\0b"])
+def test_names_that_no_file_can_have(name: str) -> None:
+    with pytest.raises(DataError, match="does not exist"):
+        source_of(name)
+
+
+def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.csv")
+    assert source_of(str(tmp_path / "pipe.csv"))["format"] == "csv"
+    for place in (tmp_path / "pipe.csv", tmp_path):
+        with pytest.raises(DataError, match=r"'pipe\.csv' is a pipe or a device\. Write it to a file first\."):
+            check_there(str(place))
+    config = RunConfig(source={"path": "t.csv"}, label={"column": "l"}, output={"path": "o"})
+    with pytest.raises(ConfigError, match="cannot be written: is a pipe or a device"):
+        save_config(tmp_path / "pipe.csv", config)
 
 
 def test_a_name_that_does_not_tell_its_format(tmp_path: Path) -> None:

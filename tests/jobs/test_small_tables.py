@@ -22,6 +22,32 @@ from spark_pufs.errors import DataError
 from spark_pufs.jobs import small_tables
 from spark_pufs.jobs.small_tables import read_small
 
+
+@pytest.mark.spark
+def test_rows_that_do_not_fit_the_others_are_told(spark: Any, tmp_path: Path) -> None:
+    """They would have no label, and count as unlabelled, or be read as a column of their own."""
+    import spark_pufs
+    from spark_pufs.spark.io import plain_errors, read_table
+
+    def read(name: str) -> object:
+        with plain_errors("Source 'x'"):
+            table = read_table(spark, str(tmp_path / name), None, name.rpartition(".")[2], {})
+            return spark_pufs.select(table, label="label", method="semi-mim", k=1)
+
+    files = {
+        "short.csv": "a,label\n" + "1,1\n2,0\n" * 20 + "3\n",
+        "long.csv": "a,label\n" + "1,1\n2,0\n" * 20 + "3,0,1\n",
+        "broken.json": '{"a": 1, "label": 1}\n{"a": 2, "label": 0}\n{"a":\n' * 9,
+        "list.json": '[\n{"a": 1, "label": 1},\n{"a": 2, "label": 0}\n]\n',
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(DataError, match=r"^Source .*leave such rows out: source\.options\.mode=DROPM"):
+            read(name)
+    table = read_table(spark, str(tmp_path / "short.csv"), None, "csv", {"mode": "DROPMALFORMED"})
+    assert spark_pufs.select(table, label="label", method="semi-mim", k=1).facts["rows"] == 40
+
+
 nan, inf = float("nan"), float("inf")
 
 # CSV text and the types that Spark gives its columns; None: left to Spark.

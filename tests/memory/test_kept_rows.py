@@ -33,11 +33,35 @@ def answer(found: Selection) -> Any:
     return {name: value for name, value in plain.items() if name not in ("fingerprint", "request")}
 
 
-@pytest.mark.parametrize("options", [{}, {"method": "distil"}, {"method": "semi-mim", "k": "auto"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"method": "distil"},
+        {"method": "semi-mim", "k": "auto"},
+        {"method": "semi-mim", "prior": "estimate"},
+        {"method": "semi-mim", "check_labels": True},
+        {"method": "fscpu-mi", "generations": 3},
+        {"method": "soft-jmi"},
+        {"method": "semi-iamb"},
+        {"method": "prfs"},
+        {"method": "k-best"},
+    ],
+)
 def test_while_all_rows_are_kept_the_answer_is_the_plain_one(options: dict[str, Any], tmp_path: Path) -> None:
     table = days(1, 2)
     plain = spark_pufs.select(table.drop(columns="day"), **FAST | options)
     assert answer(remembered(table, tmp_path, **options)) == answer(plain)
+
+
+def test_auto_compares_on_the_kept_rows(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"method": "auto", "methods": ["soft-mim", "semi-mim"], "folds": 2}
+    found, plain = (
+        remembered(days(1, 2), tmp_path, **options),
+        spark_pufs.select(days(1, 2).drop(columns="day"), **FAST | options),
+    )
+    assert found.features == plain.features
+    assert found.findings.verdict == plain.findings.verdict
 
 
 def test_day_by_day_is_the_recount(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,6 +113,48 @@ def test_a_row_that_makes_up_much_of_a_partition() -> None:
     )
     assert (found.X[:, 0] == 7).sum() == 300  # 6,000 of 10,000 rows, each kept with a chance of 500 in 10,000
     assert abs((found.X[:, 0] != 7).sum() - 205) < 60
+
+
+def test_rows_drawn_alike_have_the_chance_of_the_rarest_kept() -> None:
+    """Labelled rows are thinned as the others are, or the others as they are; rows that occur often in equal parts."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(20_000, 2))
+    X[:200] = [7.0, 7.0]  # labelled, all alike
+    part = partition(X, (np.arange(20_000) < 1200).astype(int), 2000)
+    alike = window_rows([part]).alike
+    share = 2000 / 18_800
+    assert abs(alike.labels.positive - share * 1200) < 4 * np.sqrt(share * 1000)
+    assert abs((alike.X[:, 0] == 7).sum() - share * 200) <= 1
+    assert abs(alike.labels.unlabelled - 2000) < 4 * np.sqrt(2000)
+    many = partition(X, (np.arange(20_000) < 15_000).astype(int), 2000)
+    alike = window_rows([many]).alike
+    assert abs(alike.labels.positive - 2000) < 4 * np.sqrt(2000)
+    assert abs(alike.labels.unlabelled - 5000 * 2000 / 15_000) < 4 * np.sqrt(700)
+    few = window_rows([partition(X[:400], (np.arange(400) < 250).astype(int), 400)])
+    assert few.alike.labels == few.labels
+
+
+def test_clusters_are_counted_by_labelled_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All labelled rows are there; each other one stands for as many as were left out."""
+    monkeypatch.setattr(draw_kept, "__defaults__", (150,))
+    table = days(1, 3)
+    positive = int(table["label"].sum())
+    found = remembered(table, tmp_path, method="fscpu", generations=2)
+    clusters = found.findings.clustering
+    assert clusters is not None
+    assert sum(one.labelled for one in clusters.clusters) == positive
+    assert abs(sum(one.rows for one in clusters.clusters) - len(table)) <= len(clusters.clusters)
+    told = [one for one in found.warnings if "passes over rows" in one]
+    assert len(told) == 1
+    assert f"of 1,200, with {positive} of {positive} labelled; where labelled ones count like others it" in told[0]
+
+
+@pytest.mark.parametrize("method", ["soft-mim", "semi-iamb", "prfs", "k-best"])
+def test_a_sample_finds_the_same_columns(method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(draw_kept, "__defaults__", (200,))
+    found = remembered(days(1, 4), tmp_path, method=method, k=1)
+    assert found.names == spark_pufs.select(days(1, 4).drop(columns="day"), **FAST | {"method": method, "k": 1}).names
+    assert any("passes over rows" in one for one in found.warnings)
 
 
 def test_weights_are_of_the_whole_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

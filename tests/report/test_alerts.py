@@ -63,3 +63,18 @@ def test_direction_of_text_and_of_missing_values() -> None:
     assert direction(ColumnCounts(bins, ((25, 25, 25, 25), (0, 0, 10, 0), none))) == "in rare categories"
     assert direction(ColumnCounts(bins, ((25, 25, 25, 25), (0, 0, 0, 10), none))) == "missing"
     assert direction(ColumnCounts(bins, (none, none, none))) == ""
+
+
+def test_a_column_that_labels_follow_is_a_danger_where_it_was_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 4))
+    X[:800, :3] += 4
+    labelled = (np.arange(2000) < 800) & (rng.random(2000) < np.where(X[:, 3] > 0, 0.5, 0.1))
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "region"]).assign(label=labelled * 1)
+    found = spark_pufs.select(frame, label="label", method="semi-mim", k=4, check_labels=True)
+    first = alerts_of(found)[0]
+    assert (first.level, first.title) == ("danger", "Labels follow a column")
+    assert "'region'" in first.next_step
+    assert "labelled_by" in first.next_step
+    apart = spark_pufs.select(frame, label="label", method="semi-mim", k=2, check_labels=True, never="region")
+    assert [one.level for one in alerts_of(apart) if one.title == "Labels follow a column"] == ["caution"]

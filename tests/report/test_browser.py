@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def test_a_complaint_and_a_request_would_be_seen(browser: Browser, tmp_path: Pat
 def test_a_column_called_script_is_shown_not_run(browser: Browser, pages: dict[str, Path]) -> None:
     browser.complaints.clear()
     browser.open(pages["everything"], 1100, 800)
-    assert browser.value("document.scripts.length") == 0
+    assert browser.value("document.scripts.length") == 1  # which sorts and finds
     assert SCRIPT in browser.value("document.querySelector('.ranking').innerText")
     assert browser.complaints == []
 
@@ -99,6 +100,41 @@ def test_print_is_light_unfolded_and_cuts_no_picture(browser: Browser, pages: di
     assert browser.value(f"Math.max(0, ...{pictures}.map(p => p.getBoundingClientRect().height))") < PAGE
     browser.print_to(ARTEFACTS / f"{name}.pdf")
     assert (ARTEFACTS / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+
+
+AXE = Path(os.environ.get("SPARK_PUFS_AXE") or ARTEFACTS.parent / "node_modules" / "axe-core" / "axe.min.js")
+FOUND = (
+    "axe.run({resultTypes: ['violations']}).then(r => r.violations"
+    ".filter(v => ['serious', 'critical'].includes(v.impact))"
+    ".map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 120)).join(' | ')))"
+)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("name", PAGES)
+def test_axe_has_no_serious_finding(browser: Browser, pages: dict[str, Path], name: str, dark: bool) -> None:
+    if not AXE.is_file():
+        pytest.skip("no axe-core: `npm install --no-save axe-core`, or SPARK_PUFS_AXE names axe.min.js")
+    if name == "5000-features":
+        pytest.skip("the same page as the others, and minutes of checks")
+    browser.open(pages[name], 1100, 800, dark)
+    browser.value(AXE.read_text(encoding="utf-8") + ";0")
+    assert browser.value(FOUND) == []
+
+
+def test_the_ranking_can_be_sorted_by_keyboard_and_searched(browser: Browser, pages: dict[str, Path]) -> None:
+    browser.open(pages["fscpu"], 1100, 800)
+    names = "[...document.querySelector('.ranking').tBodies[0].rows].map(r => r.querySelector('.name').innerText)"
+    before = browser.value(names)
+    browser.value("document.querySelectorAll('.ranking .sort')[1].focus(); document.activeElement.click()")
+    assert browser.value(names) == sorted(before, key=str.lower)
+    assert browser.value("document.querySelectorAll('.ranking th')[1].getAttribute('aria-sort')") == "ascending"
+    wanted = before[0]
+    script = "const f = document.querySelector('#find input'); f.value = %r; f.dispatchEvent(new Event('input'))"
+    browser.value(script % wanted)
+    shown = "[...document.querySelectorAll('.ranking tbody tr')].filter(r => !r.hidden).length"
+    assert browser.value(shown) == 1
+    assert browser.value("document.querySelector('#find [role=status]').innerText").startswith("1 of ")
 
 
 @pytest.mark.parametrize("width", [PHONE, 1100])

@@ -45,6 +45,8 @@ def test_a_part_that_is_not_known_or_not_there() -> None:
         plain().plot("rankng")
     with pytest.raises(ConfigError, match=r"Plot 'stability': was not looked into by this selection\. Set stab"):
         plain().plot("stability")
+    with pytest.raises(ConfigError, match=r"Plot '\['ranking'\]': is not known\."):
+        plain().plot(["ranking"])  # type: ignore[arg-type]
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from spark_pufs.report import to_html, to_markdown
 from spark_pufs.report.render import _cell
 from support.example_selections import CHECK, COMPARISON, NASTY, SCRIPT, SIZES, STABILITY, full, huge, plain, searched
 
-VOID = ("meta", "br")
+VOID = ("meta", "br", "input")
 
 
 class Page(HTMLParser):
@@ -73,9 +73,17 @@ def renamed(selection: Selection, name: str) -> Selection:
 @pytest.mark.parametrize("make", [plain, full], ids=["plain", "full"])
 def test_names_are_shown_and_never_run(make: Any) -> None:
     page = Page(to_html(make()))
-    assert not page.tags & {"script", "i", "iframe", "img", "link", "object"}
+    assert not page.tags & {"i", "iframe", "img", "link", "object"}
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert (NASTY if make is plain else SCRIPT) in page.text
+
+
+@pytest.mark.parametrize("make", [plain, full], ids=["plain", "full"])
+def test_the_only_script_is_ours(make: Any) -> None:
+    own = (resources.files("spark_pufs.report") / "script.js.jinja").read_text(encoding="utf-8")
+    assert [one.strip() for one in re.findall(r"<script.*?>(.*?)</script>", to_html(make()), re.DOTALL)] == [
+        own.strip()
+    ]
 
 
 @given(st.text(min_size=1, max_size=80))
@@ -107,6 +115,21 @@ def test_page_needs_no_network(make: Any) -> None:
     anchors = re.findall(r'href="(.*?)"', html)
     assert anchors
     assert all(f'id="{target[1:]}"' in html for target in anchors)
+
+
+def test_what_shares_much_is_a_group_behind_the_first() -> None:
+    values = [[1, 0.8, 0.1, 0.6], [0.8, 1, 0.1, 0.2], [0.1, 0.1, 1, 0.5], [0.6, 0.2, 0.5, 1]]
+    details = {**plain().details, "redundancy": {"names": list("abcd"), "values": values}}
+    page = Page(to_html(replace(plain(), findings=Findings.from_dict(details))))
+    told = " ".join(page.text.split())
+    assert "one of each may do. a: b, d (shared 0.60 or more)" in told  # d is spoken for: c stands alone
+
+
+def test_terms_are_explained_where_they_stand() -> None:
+    page = Page(to_html(plain()))
+    titles = [value for name, value in page.attributes if name == "title"]
+    assert any(text.startswith("One scale for all methods") for text in titles)
+    assert any("tells nothing of who is labelled" in text for text in titles)
 
 
 def test_pictures_are_well_formed() -> None:
@@ -191,7 +214,7 @@ def test_the_first_feature_has_the_longest_bar_of_relevance() -> None:
 def test_a_selection_without_relevance_is_drawn_by_its_scores() -> None:
     old = replace(plain(), features=tuple(replace(f, relevance=None, relevance_error=None) for f in plain().features))
     page, markdown = to_html(old), to_markdown(old)
-    assert "<th>score</th>" in page
+    assert 'data-column="3">score</th>' in page
     assert "what chance gives" not in page + markdown
     assert all(line.count("|") == 10 for line in table_rows(markdown)[:3])
 

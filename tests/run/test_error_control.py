@@ -8,8 +8,10 @@ import pytest
 
 from spark_pufs import ConfigError, select
 from spark_pufs.core.evidence.false_discoveries import q_values
+from spark_pufs.core.information.independence import log_p_values
 from spark_pufs.local import PUSelector
 from spark_pufs.selection import Selection
+from spark_pufs.types import Layout
 
 ROWS, NOISE = 1_500, 12
 
@@ -57,6 +59,48 @@ def test_copies_are_not_found_twice() -> None:
     twins = table().assign(same=lambda t: t["high"], near=lambda t: 2 * t["high"] + 1)
     names = select(twins, label="label", method="semi-mim", fdr=0.05).names
     assert sum(name in ("high", "same", "near") for name in names) == 1
+
+
+def echoes(seed: int = 0) -> pd.DataFrame:
+    """``high`` with three noisy echoes of it, which tell nothing given it, and ``other``, which does."""
+    rng = np.random.default_rng(seed)
+    y = rng.random(3_000) < 0.2
+    high = np.where(y, 1, 0) * (rng.random(3_000) < 0.9) + rng.integers(0, 2, 3_000) * 2.0  # four values: bins hold all
+    frame = pd.DataFrame({"high": high, "other": rng.normal(size=3_000) + y})
+    for i in range(3):
+        frame[f"echo{i}"] = np.where(rng.random(3_000) < 0.75, high, rng.integers(0, 4, 3_000))
+    noise = pd.DataFrame(rng.normal(size=(3_000, 6)), columns=[f"noise{i}" for i in range(6)])
+    return pd.concat([frame, noise], axis=1).assign(label=(y & (rng.random(3_000) < 0.5)).astype(int))
+
+
+@pytest.mark.parametrize("rate", [{"fdr": 0.05}, {"expected_false": 0.3}])
+def test_what_a_stronger_feature_explains_is_no_finding_of_its_own(rate: dict[str, float]) -> None:
+    every = select(echoes(), label="label", method="semi-mim", **rate)
+    distinct = select(echoes(), label="label", method="semi-mim", distinct=True, **rate)
+    assert {"high", "other", "echo0", "echo1", "echo2"} <= set(every.names)
+    assert {"high", "other"} <= set(distinct.names)
+    assert not {"echo0", "echo1", "echo2"} & set(distinct.names)
+    assert "distinct=True" in _page(distinct)[1]
+    assert "without features that stronger ones explain" in _page(distinct)[1]
+
+
+def test_explained_features_keep_the_larger_p_value() -> None:
+    """By hand: that of the G-test of the echo within the levels of ``high``."""
+    rows = echoes()
+    found = select(rows, label="label", method="semi-mim", fdr=0.05, distinct=True).table().set_index("name")
+    counts = np.zeros((2, 4, 4), np.int64)
+    np.add.at(counts, (rows["label"], rows["high"].astype(int), rows["echo0"].astype(int)), 1)
+    given_high = float(np.exp(log_p_values(counts, Layout((4,)))[0]))
+    assert found.loc["echo0", "p_value"] >= given_high * (1 - 1e-9)
+    plain = select(rows, label="label", method="semi-mim", fdr=0.05).table().set_index("name")
+    assert found.loc["high", "p_value"] == plain.loc["high", "p_value"]
+
+
+def test_distinct_goes_with_an_error_rate_alone() -> None:
+    with pytest.raises(ConfigError, match="Option 'distinct': is for what an error rate finds"):
+        select(table(), label="label", method="semi-mim", k=3, distinct=True)
+    with pytest.raises(ConfigError, match="Option 'distinct': cannot go with labelled_by"):
+        select(table(), label="label", method="semi-mim", fdr=0.1, distinct=True, labelled_by="high")
 
 
 def test_where_nothing_is_found_it_is_said_why() -> None:

@@ -13,10 +13,11 @@ import pytest
 
 import spark_pufs
 from spark_pufs import Selection
-from spark_pufs.errors import ConfigError, DataError
+from spark_pufs.errors import ConfigError, DataError, Stopped
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.store import INDEX, Store
 from spark_pufs.report import to_markdown
+from spark_pufs.rundir.checkpoint import FolderKeeper
 from spark_pufs.rundir.folder import RunFolder
 from support.memory_days import OPTIONS, day, days
 
@@ -166,10 +167,6 @@ def test_values_that_left_the_cut_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "fscpu"}, "method 'fscpu' needs all rows, and a memory keeps counts"),
-        ({"method": "soft-jmi"}, "method 'soft-jmi' needs all rows"),
-        ({"method": "semi-iamb"}, "method 'semi-iamb' needs all rows"),
-        ({"prior": "estimate"}, "prior: estimate needs all rows"),
         ({"partition": "week"}, "'week' is the name of 0 columns"),
         ({"window": 0}, "Option 'window': must be a whole number of at least 1, got 0"),
         ({"refit": "maybe"}, "Option 'refit': must be one of propose, auto, now, got 'maybe'"),
@@ -250,6 +247,8 @@ def test_a_day_that_is_run_again(tmp_path: Path) -> None:
     assert (settled.read, settled.left) == ((), ("2026-01-02", "2026-01-03"))
     with pytest.warns(spark_pufs.PufsWarning, match="The window up to 2026-01-04 has 1 of 2 partitions"):
         remembered(days(4, 5), tmp_path, window=2, until="2026-01-04")
+    with pytest.raises(DataError, match=r"Option 'until': no partition is up to '2025', the first is '2026-01-04'"):
+        remembered(days(4, 5), tmp_path / "new", until="2025")
 
 
 def test_cut_points_made_anew_for_an_older_day_drop_the_later_ones(tmp_path: Path) -> None:
@@ -260,6 +259,21 @@ def test_cut_points_made_anew_for_an_older_day_drop_the_later_ones(tmp_path: Pat
     assert list(counts(tmp_path)) == ["2026-01-01", "2026-01-02"]
 
 
-def test_no_checkpoint_beside_a_memory(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="Option 'checkpoint': is for methods that search"):
-        remembered(day(1), tmp_path / "m", checkpoint=tmp_path / "c")
+def test_a_stopped_search_goes_on_from_its_checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory was brought up to the table before the search began."""
+    options: dict[str, Any] = {"method": "fscpu", "generations": 3}
+    whole = answer(remembered(days(1, 2), tmp_path / "whole", **options))
+    told = FolderKeeper.save
+
+    def stop_after_the_first(keeper: FolderKeeper, state: Any) -> None:
+        told(keeper, state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderKeeper, "save", stop_after_the_first)
+        with pytest.raises(Stopped, match="after 1 generations"):
+            remembered(days(1, 2), tmp_path / "m", checkpoint=tmp_path / "c", **options)
+    again = remembered(days(1, 2), tmp_path / "m", checkpoint=tmp_path / "c", **options)
+    assert again.findings.memory is not None
+    assert again.findings.memory.read == ()
+    assert answer(again) == whole

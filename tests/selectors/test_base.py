@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from spark_pufs import methods, select
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import COMMON, Limits, Task, limits_of, read_options
+from spark_pufs.selectors.base import COMMON, Task, read_options
 from spark_pufs.selectors.by_score import by_score
 from spark_pufs.selectors.evidence.trial import Trial, _first
 from spark_pufs.selectors.information.surrogates import SurrogateOptions
+from spark_pufs.selectors.limits import Limits, limits_of
 from spark_pufs.selectors.options import Options
 from spark_pufs.selectors.registry import METHODS, method_named
 from spark_pufs.types import LabelRule

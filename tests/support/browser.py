@@ -79,8 +79,8 @@ class Browser:
         self._wait(lambda: "Page.loadEventFired" in self._past)
 
     def value(self, expression: str) -> Any:
-        """What a script on the page says."""
-        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True)
+        """What a script on the page says, or promises."""
+        answer = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 

@@ -118,12 +118,12 @@ def _runs(place: Path) -> None:
     for name, k in (("before", 1), ("after", 2)):
         spark_pufs.select(table(), label="label", method="mim", k=k).write(place / name)
     (place / "out").mkdir()
-    (place / "out" / "page.html").write_text("an older page")
+    _page(place, "before")
 
 
-def _page(place: Path) -> None:
+def _page(place: Path, after: str = "after") -> None:
     page = place / "out" / "page.html"
-    commands.app.main(["diff", str(place / "before"), str(place / "after"), "--html", str(page)], standalone_mode=False)
+    commands.app.main(["diff", str(place / "before"), str(place / after), "--html", str(page)], standalone_mode=False)
 
 
 def _written(place: Path) -> None:

@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -101,7 +102,8 @@ def again(job: Job, place: Path, usual: Any, ended: int, found: Tally) -> None:
 
 def undisturbed(job: Job, place: Path) -> Any:
     begun(job, place)
-    assert forked(lambda: job.run(place), place, 0, False) == DONE
+    ended = forked(lambda: job.run(place), place, 0, False)
+    assert ended == DONE, f"{job.name} undisturbed ends with {ended}"
     return job.answer(place / "out")
 
 
@@ -141,7 +143,7 @@ def forked(work: Callable[[], object], folder: Path, strike: int, full: bool, se
 
 def _worked(work: Callable[[], object], folder: Path, strike: int, full: bool) -> int:
     try:
-        quiet = os.open(os.devnull, os.O_WRONLY)
+        told, quiet = os.dup(2), os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1)
         os.dup2(quiet, 2)
         warnings.simplefilter("ignore")
@@ -153,6 +155,7 @@ def _worked(work: Callable[[], object], folder: Path, strike: int, full: bool) -
     except PufsError:
         return REFUSED
     except BaseException:
+        os.write(told, traceback.format_exc().encode())
         return BROKEN
 
 

@@ -11,7 +11,7 @@ __all__ = ["Watch", "slow"]
 
 
 def slow(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(name) for name in ("spark", "integration"))
+    return any(item.get_closest_marker(name) for name in ("spark", "integration", "platform"))
 
 
 class Watch:

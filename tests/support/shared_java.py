@@ -36,7 +36,7 @@ def shared_java() -> Iterator[None]:
     assert holder.stdout is not None
     try:
         port, secret = holder.stdout.readline().split()
-        with patch.dict(os.environ, {PORT: port, SECRET: secret}):
+        with patch.dict(os.environ, {PORT: port, SECRET: secret, "PYSPARK_PYTHON": sys.executable}):
             yield
     finally:
         holder.stdin.close()

@@ -22,7 +22,7 @@ from spark_pufs.core.soft.encoding import Codes, Floats
 from spark_pufs.core.soft.grading import TaughtTeacher
 from spark_pufs.types import UNLABELLED, Bins, RawBatch
 
-__all__ = ["MissedKind", "RecallList", "cut_for", "missed_kinds"]
+__all__ = ["LEAST_KIND", "MissedKind", "RecallList", "cut_for", "missed_kinds"]
 
 Bools = NDArray[np.bool_]
 
@@ -79,6 +79,11 @@ class RecallList:
     def text(self) -> tuple[str, ...]:
         return tuple(one.name for one in self.bins if one.kind == "text")
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """A warning for each kind of labelled rows that the list misses."""
+        return tuple(f"The list misses {kind}: more than its share of them is left out." for kind in self.missed)
+
     def listed(self, rows: RawBatch, labels: NDArray[np.uint8]) -> tuple[Bools, Floats]:
         """Which rows (n,) of a batch of these columns are listed, and every row's score."""
         score = self.teacher.target(self._codes(rows), np.zeros(rows.rows, np.bool_))
@@ -108,10 +113,10 @@ def cut_for(scores: Floats, recall: float) -> float | None:
 
     None where there are too few of them for any cut.
 
-    >>> cut_for(np.arange(19.0), 0.9), cut_for(np.arange(5.0), 0.9)
-    (1.0, None)
+    >>> cut_for(np.arange(19.0), 0.9), cut_for(np.arange(5.0), 0.9), cut_for(np.arange(5.0), 0.01)
+    (1.0, None, 4.0)
     """
-    left_out = math.floor((len(scores) + 1) * (1 - recall) + 1e-9)
+    left_out = min(math.floor((len(scores) + 1) * (1 - recall) + 1e-9), len(scores))
     return float(np.sort(scores)[left_out - 1]) if left_out >= 1 else None
 
 

@@ -21,6 +21,7 @@ from spark_pufs.errors import ConfigError, Fault
 
 __all__ = ["ArtificialRows"]
 
+WIDEST = 100_000  # columns of a kind: each has a name, and a block of rows is held whole
 _ROWS, _PLAN = 0, 1  # streams of random numbers: of the rows, and of what all rows share
 _CLUSTER_VARIANCE, _OUTLIER_VARIANCE = 10.0, 25.0
 
@@ -45,8 +46,8 @@ class ArtificialRows:
         faults = [
             Fault(f"Option '{name}'", f"must be {what}, got {got!r}", f"The paper's value is {paper}.")
             for name, what, got, ok, paper in (
-                ("relevant", "at least 1", self.relevant, self.relevant >= 1, "25"),
-                ("noise", "at least 0", self.noise, self.noise >= 0, "25"),
+                ("relevant", f"from 1 to {WIDEST:,}", self.relevant, 1 <= self.relevant <= WIDEST, "25"),
+                ("noise", f"from 0 to {WIDEST:,}", self.noise, 0 <= self.noise <= WIDEST, "25"),
                 ("positives", "between 0 and 1", self.positives, 0 < self.positives < 1, "1/9"),
                 ("seed", "at least 0", self.seed, self.seed >= 0, "not known"),
             )

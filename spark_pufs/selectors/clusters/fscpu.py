@@ -39,6 +39,7 @@ from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Clustering, SearchTrace
 from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.by_score import mask_within
 from spark_pufs.selectors.clusters.cluster_counts import check_counts, clustering_of, count_clusters
 from spark_pufs.selectors.clusters.screening import information_alone, screen, screened, some_column_tells, widened
 from spark_pufs.selectors.clusters.search_state import (
@@ -106,6 +107,8 @@ def _searched(task: Task, with_information: bool, alone: Floats) -> Outcome:
     restore(task, search, objective, options.clusters)
     _generations(task, search, objective, rows, settings)
     mask = search.selection(normal_scores(alone))
+    if task.request.k is not None or task.request.budget is not None:
+        mask = mask_within(mask, search.scored().estimate, task.limits)
     clusters, model = count_clusters(task, mask, rows, cleaning, settings, concentration)
     check = check_counts(clusters, task.request.seed, selected=True, tried=STARTS + search.tried)
     before = finding_before(task, objective)
@@ -231,7 +234,8 @@ def _outcome(
     )
     findings = Findings(check=check, check_before=before, clustering=clustering, search=trace)
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}
-    return Outcome(chosen, scores, errors, notes=notes, warnings=_open(unsettled), findings=findings)
+    told = (*_open(unsettled), *clustering.left_out)
+    return Outcome(chosen, scores, errors, notes=notes, warnings=told, findings=findings)
 
 
 def _open(unsettled: float) -> tuple[str, ...]:

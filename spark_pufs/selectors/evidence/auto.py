@@ -152,7 +152,7 @@ def _in_short(chosen: Method) -> dict[str, Json]:
 def _outcome(task: Task, chosen: Method) -> Outcome:
     """What the method found."""
     with _as_for(task, chosen) as own:
-        return chosen.run(own)
+        return chosen.select(own)
 
 
 def _combined(task: Task, outcomes: list[Outcome], choice: Choice) -> Outcome:

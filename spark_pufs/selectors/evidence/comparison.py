@@ -197,10 +197,10 @@ def compare_methods(
 
 
 def trial_bounds(task: Task) -> tuple[int | None, float | None]:
-    """The user's bounds; without any, half of the features for every method."""
+    """The user's bounds; without any, half of all there is for every method."""
     request = task.request
     if request.k is None and request.budget is None:
-        return -(-len(task.table.names) // 2), None
+        return -(-task.limits.count(range(len(task.table.names))) // 2), None
     return (None if request.k is None else task.limits.k), request.budget
 
 

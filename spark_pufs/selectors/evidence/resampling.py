@@ -53,7 +53,7 @@ def _chosen(task: Task, half: Half) -> Mask:
 
     table = replace(task.table, plan=replace(task.table.plan, labels=Labels.of_states(half.rows.tolist())))
     counter = Counter.of(table, task.request.pair_memory_mb, half.counts)
-    outcome = method_named(task.request.method).run(replace(task, table=table, counter=counter))
+    outcome = method_named(task.request.method).select(replace(task, table=table, counter=counter))
     mask = np.zeros(len(task.table.names), np.bool_)
     mask[outcome.chosen] = True
     return mask

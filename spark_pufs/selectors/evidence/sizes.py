@@ -27,7 +27,7 @@ def sized(task: Task, protocol: EvaluationProtocol | None = None) -> tuple[Task,
     curve = propose_size(task, protocol or EvaluationProtocol())
     if curve is None:
         return task, None, ("Too few labelled rows to propose a number of features: give k.",)
-    limits = replace(task.limits, k=max(curve.chosen, len(task.limits.must)))
+    limits = replace(task.limits, k=max(curve.chosen, task.limits.count(task.limits.must)))
     request = replace(task.request, k=limits.k, propose_k=False)
     return replace(task, limits=limits, request=request), curve, ()
 
@@ -47,6 +47,7 @@ def propose_size(task: Task, protocol: EvaluationProtocol) -> SizeCurve | None:
         classifier=classifier_named(protocol.classifier),
         sizes=tuple(sizes),
         costs=sample.costs,
+        units=sample.units,
         cap=min(task.limits.budget, float(task.limits.costs.sum())),
     )
     folded = [replace(unit, repeat=r, fold=f) for r in range(protocol.repeats) for f in range(folds)]
@@ -54,15 +55,18 @@ def propose_size(task: Task, protocol: EvaluationProtocol) -> SizeCurve | None:
     found = [trial.curve for trial in run_trials(task, sample, folded) if trial.failed is None]
     if len(found) < 2:
         return None
-    return smallest_good(sizes, np.array(found), folds, len(task.limits.must))
+    what = "features" if sample.units is None else "groups and single features"
+    return smallest_good(sizes, np.array(found), folds, task.limits.count(task.limits.must), what)
 
 
 def trial_sizes(task: Task) -> list[int]:
-    """Sizes in even ratios up to all features, or to as many as the budget pays for at the least cost."""
+    """Sizes in even ratios up to all units, or to as many as the budget pays for at the least cost."""
     return sorted({round(size) for size in np.geomspace(1, max(task.limits.most(), 1), POINTS)})
 
 
-def smallest_good(sizes: Sequence[int], scores: ArrayLike, folds: int, least: int = 1) -> SizeCurve:
+def smallest_good(
+    sizes: Sequence[int], scores: ArrayLike, folds: int, least: int = 1, what: str = "features"
+) -> SizeCurve:
     """The one-standard-error rule on ``scores`` (trials, sizes).
 
     The error is that of the difference to the best size in the same folds: what all sizes share does not blur it.
@@ -81,7 +85,7 @@ def smallest_good(sizes: Sequence[int], scores: ArrayLike, folds: int, least: in
         SizePoint(size, float(mean[i]), corrected_error(values[:, i], folds)) for i, size in enumerate(sizes)
     )
     why = (
-        f"{sizes[chosen]} is the smallest number of features whose held-out PU-AUC ({mean[chosen]:.3f}) lies within "
+        f"{sizes[chosen]} is the smallest number of {what} whose held-out PU-AUC ({mean[chosen]:.3f}) lies within "
         f"one standard error of the best, {mean[best]:.3f} with {sizes[best]}."
     )
     return SizeCurve(points, sizes[chosen], sizes[best], why)

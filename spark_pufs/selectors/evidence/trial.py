@@ -26,8 +26,9 @@ from spark_pufs.engines.base import InProcess
 from spark_pufs.errors import PufsError
 from spark_pufs.findings import Findings
 from spark_pufs.request import Request
-from spark_pufs.selectors.base import Limits, Task
+from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.by_score import first_within
+from spark_pufs.selectors.limits import Limits, groups_of
 from spark_pufs.selectors.sampling import picked_rows, raw_sample, taken
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.pu_table import inspect
@@ -78,7 +79,7 @@ class Trial:
     neither, on all rows.
 
     ``redrawn``: deal labels out anew first. The ``classifier`` judges, calling a ``share`` of rows positive; ``sizes``:
-    judge the first so many features too, that ``cap`` on the sum of ``costs`` (D,) pays for.
+    judge the first so many features too, of ``units`` (D,) so many, that ``cap`` on the sum of ``costs`` (D,) pays for.
     """
 
     method: str
@@ -93,6 +94,7 @@ class Trial:
     share: float = 0.5
     sizes: tuple[int, ...] = ()
     costs: tuple[float, ...] = ()
+    units: tuple[int, ...] | None = None
     cap: float = math.inf
 
 
@@ -132,10 +134,11 @@ class TrialResult:
 
 @dataclass(frozen=True)
 class TrialSample:
-    """The rows that trials share, the costs of their columns, and what they are, for the user."""
+    """The rows that trials share, what they are, for the user, and the costs and units of their columns."""
 
     rows: TrialRows
     costs: tuple[float, ...]
+    units: tuple[int, ...] | None  # None: every column by itself
     note: str
 
     @property
@@ -162,10 +165,12 @@ def trial_sample(task: Task, most: int, folds: int = 2, repeats: int = 1) -> Tri
         np.stack([pu_folds(label, group, folds, rng) for _ in range(repeats)]),
         names,
         levels,
-        _of_columns(task.request, names),
+        _of_columns(task, names),
     )
-    cost = dict(zip(task.table.names, task.limits.costs.tolist(), strict=True))
-    return TrialSample(shared, tuple(cost[name] for name in names), taken(len(rows), task))
+    place = [task.table.names.index(name) for name in names]
+    costs, units = task.limits.costs[place], task.limits.units
+    own = None if units is None else tuple(units[place].tolist())
+    return TrialSample(shared, tuple(costs.tolist()), own, taken(len(rows), task))
 
 
 def _columns(task: Task) -> tuple[tuple[str, ...], dict[str, tuple[str | None, ...]]]:
@@ -178,12 +183,21 @@ def _levels(bins: Bins) -> tuple[str | None, ...]:
     return (*bins.categories, *([OTHER] if bins.pooled else []), *([None] if bins.missing else []))
 
 
-def _of_columns(request: Request, names: Sequence[str]) -> Request:
+def _of_columns(task: Task, names: Sequence[str]) -> Request:
     """The request of trials: all of these columns are features, and the label is one of our own."""
+    request, costs = task.request, dict(zip(task.table.names, task.limits.costs.tolist(), strict=True))
     rule = LabelRule(free_name("label", names), (LABELLED_POSITIVE,), (LABELLED_NEGATIVE,), (UNLABELLED,))
     own: dict[str, Any] = {"propose_k": False, "stability": 0, "check_labels": False}
-    own |= {"fdr": None, "expected_false": None}
+    own |= {"fdr": None, "expected_false": None, "distinct": False, "groups": _groups_among(task, names)}
+    # By name: a copy that is no feature here may have a cost too.
+    own |= {"costs": {name: cost for name, cost in costs.items() if cost != 1}}
     return replace(request, label=rule, include=("*",), exclude=(), keep=(), categorical=(), **own)
+
+
+def _groups_among(task: Task, names: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The groups of those of their columns that are there."""
+    own = groups_of(task.request, names, task.table.plan.schema.table)
+    return {group: tuple(names[place] for place in places) for group, places in own.items() if places}
 
 
 def run_trials(task: Task, sample: TrialSample, units: Sequence[Trial]) -> list[TrialResult]:
@@ -222,7 +236,8 @@ def _told(result: TrialResult, found: Findings) -> TrialResult:
 def _first(order: Ints, size: int, unit: Trial) -> Ints:
     """The best ``size`` features that the trial's cap pays for, in column order."""
     costs = np.array(unit.costs)
-    limits = Limits(size, costs, unit.cap, (), np.zeros(len(costs), np.bool_))
+    units = None if unit.units is None else np.array(unit.units, np.intp)
+    limits = Limits(size, costs, unit.cap, (), np.zeros(len(costs), np.bool_), units)
     return np.sort(np.array(first_within(order.tolist(), limits), np.intp))
 
 
@@ -257,7 +272,7 @@ def _select(
     engine = in_process(_frame(shared, train, request.label.column))
     plan = inspect(engine, request, method.binning)
     task = make_task(engine, plan, method, request, in_process)
-    outcome = method.run(task)
+    outcome = method.select(task)
     place = np.array([names.index(name) for name in plan.features])
     mask = np.zeros(len(names), np.bool_)
     mask[place[outcome.chosen]] = True

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.selectors.base import Limits
+from spark_pufs.selectors.limits import Limits
 from spark_pufs.table.counter import Counter
 
 __all__ = ["Criterion", "forward"]

@@ -19,7 +19,7 @@ from spark_pufs.core.information.gtest import g_statistic, log_p_value
 from spark_pufs.core.information.mutual_information import class_given_feature
 from spark_pufs.core.information.surrogate import SurrogateChoice, SurrogateName, apply_surrogate, switching_threshold
 from spark_pufs.findings import Findings
-from spark_pufs.selectors.base import Limits, Method, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.information.surrogates import (
     SurrogateOptions,
     needs_negatives,
@@ -27,6 +27,7 @@ from spark_pufs.selectors.information.surrogates import (
     record,
     semi_choice,
 )
+from spark_pufs.selectors.limits import Limits
 from spark_pufs.selectors.options import Options, option
 from spark_pufs.table.counter import Counter, SetCounts
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, Layout
@@ -126,8 +127,7 @@ def grow(
         given = counter.given(tuple(blanket))
         found = evidence(given.counts, counter.layout, measure, _configurations(blanket, counter.layout))
         free = limits.open(blanket)
-        forced = free.any() and bool(set(np.flatnonzero(free)) & set(limits.must))
-        passing = free if forced else free & (found.log_p < log_alpha)
+        passing = free if limits.has_to_go_on(blanket) else free & (found.log_p < log_alpha)
         if not passing.any():
             return blanket, given, found, False
         best = int(np.argmax(np.where(passing, found.information, -np.inf)))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.pu.cfs import Correlations, Subset
-from spark_pufs.selectors.base import Limits
+from spark_pufs.selectors.limits import Limits
 
 __all__ = ["best_first", "forward_backward"]
 
@@ -30,9 +30,10 @@ def forward_backward(known: Correlations, limits: Limits) -> Subset:
 
 def _grow(found: Subset, known: Correlations, limits: Limits) -> Subset:
     while (free := limits.open(list(found.features))).any():
+        forced = limits.has_to_go_on(list(found.features))
         merits = np.where(free, found.merits_with(known), -np.inf)
         best = int(np.argmax(merits))  # the first of equals
-        if best not in limits.must and not _rises(float(merits[best]), found.merit):
+        if not forced and not _rises(float(merits[best]), found.merit):
             break
         found = found.add(best, known)
     return found

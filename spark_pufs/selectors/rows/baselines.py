@@ -20,8 +20,9 @@ from spark_pufs.core.baselines.wrappers.es_mcrfs import es_mcrfs
 from spark_pufs.core.baselines.wrappers.fw_semifs import fw_semifs
 from spark_pufs.core.counting.row_sample import LabelledRows
 from spark_pufs.findings import Findings
-from spark_pufs.selectors.base import Limits, Method, Outcome, Task
+from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
+from spark_pufs.selectors.limits import Limits
 from spark_pufs.selectors.one_task import in_one_task
 from spark_pufs.selectors.rows.baseline_options import (
     BaselineOptions,
@@ -82,7 +83,7 @@ def score_rows(kernel: BaselineKernel, own: Mapping[str, object], shared: Labell
     if kernel.forward:
         options["free"] = limits.open
     if kernel.counted:
-        options["select"] = limits.most()
+        options["select"] = limits.in_features(limits.most())
     rng = np.random.default_rng(asked.seed)
     X = shared.X[rows][:, columns]
     found = kernel.score(X, shared.label[rows], rng, **options)
@@ -97,7 +98,8 @@ def score_rows(kernel: BaselineKernel, own: Mapping[str, object], shared: Labell
 def _of_columns(limits: Limits, columns: NDArray[np.intp]) -> Limits:
     """The limits in terms of sorted columns."""
     must = tuple(np.flatnonzero(np.isin(columns, limits.must)).tolist())
-    return Limits(limits.k, limits.costs[columns], limits.budget, must, limits.never[columns])
+    units = None if limits.units is None else limits.units[columns]
+    return Limits(limits.k, limits.costs[columns], limits.budget, must, limits.never[columns], units)
 
 
 def _run(kernel: BaselineKernel, task: Task) -> Outcome:

@@ -20,6 +20,7 @@ from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import SearchTrace
 from spark_pufs.selectors.base import Method, Outcome, Task
+from spark_pufs.selectors.by_score import mask_within
 from spark_pufs.selectors.mask_budget import mask_budget
 from spark_pufs.selectors.options import Options, one_of, whole
 from spark_pufs.selectors.sampling import Rows, draw_rows
@@ -82,7 +83,8 @@ def _search(task: Task, budget: Budget) -> Search:
 def _outcome(task: Task, search: Search, rows: Rows) -> Outcome:
     scored = search.scored()
     scores, errors = scored.estimate, scored.error
-    chosen = sorted(np.flatnonzero(search.selection()).tolist(), key=lambda i: (-scores[i], i))
+    mask = mask_within(search.selection(), scores, task.limits)
+    chosen = sorted(np.flatnonzero(mask).tolist(), key=lambda i: (-scores[i], i))
     trace = SearchTrace(
         dict(zip(task.table.names, search.theta.tolist(), strict=True)),
         search.generation,

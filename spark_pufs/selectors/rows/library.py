@@ -79,7 +79,9 @@ def _forest(task: Task) -> Outcome:
     options, limits = task.options_as(ForestOptions), task.limits
     rows = draw_rows(task, options.rows)
     open_ = np.flatnonzero(~limits.never)
-    keep = min(limits.k, len(open_)) if task.request.budget is None else 1  # costs need the order of all
+    keep = (
+        min(limits.k, len(open_)) if task.request.budget is None and limits.units is None else 1
+    )  # costs and groups need the order of all
     settings = Elimination(open_, keep, options.trees, options.step, task.request.seed)
     found = in_one_task(task, forest_elimination, rows, settings, Eliminated)
     scores = np.full(len(limits.never), -1.0 - len(limits.never))

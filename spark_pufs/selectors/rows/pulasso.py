@@ -2,13 +2,12 @@
 
 Song & Raskutti 2020, with these readings. A number enters as its normal score, so that no outlier decides; missing
 values and the levels of text have columns of their own. All columns of a feature form a group, which is in the model or
-out of it as a whole; patterns in ``groups`` put features together. Where nothing is said of the prior, three positives
+out of it as a whole; features that are chosen together form one. Where nothing is said of the prior, three positives
 are assumed for each labelled row, and a warning says so.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,22 +15,16 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.baselines.scored import settled, tied
 from spark_pufs.core.pu.pulasso import Floats, PuLoss, Solver, orthonormal, penalty_path
-from spark_pufs.core.schema import match, patterns
 from spark_pufs.core.soft.encoding import Encoding
-from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.options import Options, number, one_of, option, whole
+from spark_pufs.selectors.options import Options, number, one_of, whole
 from spark_pufs.selectors.soft.training_sample import SAMPLE_MB, TrainingRows, draw_training_sample
 
 __all__ = ["METHODS"]
 
 WITHIN = 1e-6  # of the score of a group: its features in the order of what each tells by itself
-
-
-def _are_patterns(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(name, str) and name for name in value)
 
 
 @dataclass(frozen=True)
@@ -42,7 +35,6 @@ class PulassoOptions(Options):
     penalties: int = whole(40, 2, 1000)
     ratio: float = number(0.05, 0, 1)
     curves: str = one_of("straight", "straight", "bent")
-    groups: Sequence[str] = option((), "names of columns or patterns of them", _are_patterns)
 
 
 @dataclass(frozen=True)
@@ -109,10 +101,9 @@ def _labelled_share(shared: TrainingRows) -> float:
 
 def _run(task: Task) -> Outcome:
     options = task.options_as(PulassoOptions)
-    group = _groups(task, options.groups)
     sample = draw_training_sample(task, min(options.rows, _rows_that_fit(task)))
     task.note(f"a path of {options.penalties} penalties on {sample.note}")
-    own = np.unique(group[sample.place], return_inverse=True)[1]
+    own = np.unique(task.limits.unit[sample.place], return_inverse=True)[1]
     unit = PathUnit(own.astype(np.int64), options.curves == "bent", options.penalties, float(options.ratio))
     found = task.engine.each(enter_columns, sample.rows(), [unit], EnteredColumns)[0]
     scores = sample.by_feature(found.scores)
@@ -130,20 +121,6 @@ def _rows_that_fit(task: Task) -> int:
     """Rows of a sample in which every level of text is a column."""
     columns = sum(2 if one.kind == "numeric" else one.levels for one in task.table.bins)
     return max(100, SAMPLE_MB * 2**20 // (8 * columns))
-
-
-def _groups(task: Task, wanted: Sequence[str]) -> NDArray[np.int64]:
-    """The group (D,) of each feature: the first pattern that it matches, else its own."""
-    names, table = task.table.names, task.table.plan.schema.table
-    group = np.arange(len(names))
-    taken = np.zeros(len(names), np.bool_)
-    for one in patterns(wanted, table):
-        own = np.array([name in set(match(names, [one])) for name in names]) & ~taken
-        if not own.any():
-            found = f"'{one.text}' matches none of the {len(names)} features that are left"
-            raise ConfigError(Fault("Option 'groups'", found, "Name features, each in one group."))
-        group[own], taken = int(np.flatnonzero(own)[0]), taken | own
-    return group
 
 
 def _warnings(task: Task, prior: float, settled_: bool) -> tuple[str, ...]:

@@ -84,7 +84,7 @@ def _consensus(task: Task) -> Outcome:
     options = task.options_as(ConsensusOptions)
     training = draw_training_sample(task, options.rows)
     folds = fold_count(options.folds, int(training.positive.sum()))
-    k, seed = min(task.limits.k, MOST_TRACED), task.request.seed % 2**31
+    k, seed = min(task.limits.in_features(task.limits.k), MOST_TRACED), task.request.seed % 2**31
     units = [Bag(bag, folds, options.trees, float(options.share), k, seed) for bag in range(options.bags)]
     task.note(f"{len(units)} bags of {training.note}")
     found = task.engine.each(bag_views, training.rows(), units, BagViews)

@@ -83,7 +83,7 @@ def in_units_of_best(strength: Floats, scores: Floats) -> Floats:
 
 
 def _students(task: Task, training: TrainingSample, teaching: Teaching) -> Report:
-    unit = Asked(min(task.limits.k, MOST_TRACED), task.request.seed % 2**31)
+    unit = Asked(min(task.limits.in_features(task.limits.k), MOST_TRACED), task.request.seed % 2**31)
     return task.engine.each(learn, TaughtRows(training.rows(), teaching.scores), [unit], Report)[0]
 
 

@@ -17,6 +17,7 @@ from spark_pufs.spark.engine import SparkEngine
 from spark_pufs.spark.ml.params import ParamValues, SelectionParams
 from spark_pufs.spark.ml.persistence import JsonReader, JsonWriter
 from spark_pufs.spark.ml.vectors import VectorEngine, attributes_of, is_nominal, quoted, slice_vectors
+from spark_pufs.spark.weights import repeated_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,8 +32,9 @@ class PUFeatureSelector(
 
     Features are the columns ``inputCols`` (names or globs), or the elements of the vector column ``featuresCol``, dense
     or sparse, named by its ML attributes, else ``f0, f1, ...``. ``labelCol`` tells which rows are labelled;
-    ``positive``, ``negative`` and ``unlabelled`` are its values. ``options`` holds the method's own settings. Every
-    other Param means what it means in ``spark_pufs.select``: see ``explainParams()``.
+    ``positive``, ``negative`` and ``unlabelled`` are its values, and ``weightCol`` says how often a row counts.
+    ``options`` holds the method's own settings. Every other Param means what it means in ``spark_pufs.select``: see
+    ``explainParams()``.
 
     >>> rows = [(1, 5, 7, 1), (0, 5, 8, 0), (1, 6, 7, 1), (0, 6, 8, 0)] * 5
     >>> flows = spark.createDataFrame(rows, ["a", "b", "id", "s"])
@@ -84,6 +86,8 @@ class PUFeatureSelector(
                 Fault("Params 'inputCols' and 'featuresCol'", found, "Name columns or one vector column.")
             )
         _present(dataset, [self.getLabelCol()])
+        if self.isSet(self.weightCol):
+            dataset = repeated_rows(dataset, self.getWeightCol())
         fit = self._fit_columns if self.isSet(self.inputCols) else self._fit_vectors
         selection, names = fit(dataset)
         warn(selection.warnings)

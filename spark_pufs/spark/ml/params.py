@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, Self, TypedDict
 
 from pyspark.ml.param import Param, Params, TypeConverters
-from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed
+from pyspark.ml.param.shared import HasFeaturesCol, HasInputCols, HasLabelCol, HasOutputCol, HasSeed, HasWeightCol
 
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.masking.texts import gist
@@ -25,6 +25,7 @@ class ParamValues(TypedDict, total=False):
     featuresCol: str
     outputCol: str
     labelCol: str
+    weightCol: str
     positive: Any
     negative: Any
     unlabelled: Any
@@ -34,6 +35,7 @@ class ParamValues(TypedDict, total=False):
     costs: dict[str, float]
     must: list[str]
     never: list[str]
+    groups: dict[str, list[str]] | list[str]
     categorical: list[str]
     prior: float | tuple[float, float] | Literal["estimate"]
     seed: int
@@ -48,6 +50,7 @@ class ParamValues(TypedDict, total=False):
     labelledBy: list[str]
     fdr: float
     expectedFalse: float
+    distinct: bool
     options: dict[str, Any]
 
 
@@ -57,6 +60,8 @@ class WrongParam(ConfigError, TypeError):
 
 def _param(field: str) -> str:
     """The name of a field of a request as pyspark.ml spells it: maxCategories for max_categories."""
+    if field == "weights":
+        return "weightCol"
     first, *others = field.split("_")
     return first + "".join(word.capitalize() for word in others)
 
@@ -82,6 +87,13 @@ def _mapping(value: Any) -> Any:
     return _plain(value)
 
 
+def _grouped(value: Any) -> Any:
+    """Patterns by the name of their group, or patterns alone."""
+    if isinstance(value, dict):
+        return {TypeConverters.toString(name): _names(own) for name, own in value.items()}
+    return _names(value)
+
+
 def _values(value: Any) -> Any:
     return _plain(list(several(value, plain_label)))
 
@@ -100,7 +112,7 @@ def _share(value: Any) -> float | str | list[float]:
     return TypeConverters.toListFloat(value) if isinstance(value, list | tuple) else TypeConverters.toFloat(value)
 
 
-class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, HasSeed):
+class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, HasSeed, HasWeightCol):
     """Params shared by the estimator and its model; they mean what they mean in ``spark_pufs.select``."""
 
     method: Param[str] = Param(Params._dummy(), "method", "method, see spark_pufs.methods().", TypeConverters.toString)
@@ -116,6 +128,9 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     costs: Param[dict[str, float]] = Param(Params._dummy(), "costs", "cost by name or glob; 1 if not named.", _mapping)
     must: Param[list[str]] = Param(Params._dummy(), "must", "features to choose in any case, names or globs.", _names)
     never: Param[list[str]] = Param(Params._dummy(), "never", "features never to choose, names or globs.", _names)
+    groups: Param[Any] = Param(
+        Params._dummy(), "groups", "columns chosen together or not at all, by the name of their group.", _grouped
+    )
     categorical: Param[list[str]] = Param(
         Params._dummy(), "categorical", "numbers to read as categories, beside nominal ML attributes.", _names
     )
@@ -151,6 +166,9 @@ class SelectionParams(HasInputCols, HasFeaturesCol, HasOutputCol, HasLabelCol, H
     )
     expectedFalse: Param[float] = Param(  # noqa: N815
         Params._dummy(), "expectedFalse", "false features at most, on average, instead of k.", TypeConverters.toFloat
+    )
+    distinct: Param[bool] = Param(
+        Params._dummy(), "distinct", "without features that stronger ones explain.", TypeConverters.toBoolean
     )
     options: Param[dict[str, Any]] = Param(Params._dummy(), "options", "the method's own settings.", _mapping)
 

@@ -15,6 +15,7 @@ def test_the_cut_by_hand() -> None:
     assert cut_for(np.arange(9.0), 0.9) == 0
     assert cut_for(np.arange(19.0), 0.9) == 1
     assert cut_for(np.arange(8.0), 0.9) is None
+    assert cut_for(np.arange(8.0), 1e-12) == 7  # the highest: a further one passes it in one case of nine
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.8, 0.9])

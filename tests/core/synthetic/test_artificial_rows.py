@@ -61,6 +61,12 @@ def test_noise_is_uniform_and_a_fifth_of_it_follows_another_column() -> None:
     assert np.abs(gap).max() < 0.6  # 4 standard errors: 5.8 / sqrt(2,275)
 
 
+@pytest.mark.parametrize("given", [{"relevant": 0}, {"relevant": 10**19}, {"noise": -1}, {"noise": 100_001}])
+def test_a_width_that_cannot_be_made(given: dict[str, int]) -> None:
+    with pytest.raises(ConfigError, match=r"must be from \d to 100,000, got"):
+        ArtificialRows(CONDITIONS[0], **given)
+
+
 def test_any_width() -> None:
     table = ArtificialRows(CONDITIONS[8], relevant=1, noise=0)
     assert table.block(0)[0].shape == (1024, 1)

@@ -16,8 +16,8 @@ from spark_pufs import Selection, select
 from spark_pufs.core.pu.cfs import Correlations, Subset
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 from spark_pufs.errors import ConfigError
-from spark_pufs.selectors.base import Limits
 from spark_pufs.selectors.information.set_search import best_first, forward_backward
+from spark_pufs.selectors.limits import Limits
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "pufs": {"alpha": "balance"},

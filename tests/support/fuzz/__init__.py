@@ -1,0 +1,1 @@
+"""Doors of the package, cases drawn for them, and what must hold after each."""

@@ -147,7 +147,7 @@ def _seconds(value: np.datetime64 | datetime) -> Any:
     import pandas as pd  # read to the microsecond and with its zone, as tables hold it
 
     moment = pd.Timestamp(value)
-    if moment is pd.NaT:
+    if _missing(moment):
         return None
     seconds = (moment.tz_localize("UTC") if moment.tz is None else moment).timestamp()
     return int(seconds) if seconds.is_integer() else seconds

@@ -6,8 +6,8 @@
 `paths`: integrated path stability selection (Melikechi & Miller 2025) of the ranking by information, at a rate of false
 discoveries of 0.1, over 50 pairs of halves, each half of the labelled and half of the other rows; the path is the
 number of features, integrated while the bound on false ones is at most 0.05, with the cube of 2 p - 1. Beside it
-`fdr=0.1` and analysis of variance with Benjamini and Hochberg, which is Spark ML's fdr mode for numbers. False share and power, means
-over tables of each of the ten artificial conditions.
+`fdr=0.1` and analysis of variance with Benjamini and Hochberg, which is Spark ML's fdr mode for numbers. False share
+and power, means over tables of each of the ten artificial conditions.
 
 `echoes`: of six columns that tell by themselves, six that repeat three of those with noise, and ten that tell nothing,
 how many are found with `fdr=0.1`, and with `distinct=True` too.

@@ -44,7 +44,7 @@ def run(path: Path, options: dict[str, Any]) -> dict[str, Any]:
     frame = spark.read.parquet(str(path))
     with measured(memory=True) as spent:
         found = spark_pufs.select(frame, method="fscpu", **options)
-    passes = {p["what"]: p["seconds"] for p in found.run["passes"]}
+    passes = {one.what: one.seconds for one in found.run.passes}
     facts = {key: found.details[key] for key in ("generations", "unconverged", "sample_rows", "lift", "stopped")}
     search = spent.wall - sum(passes.values())
     return {"cpu": spent.cpu, "wall": spent.wall, "search": search, "passes": passes, "peak": spent.peak, **facts}

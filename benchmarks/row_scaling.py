@@ -63,7 +63,6 @@ def select(path: Path) -> dict[str, Any]:
     from spark_pufs.run.execution import prepare
     from spark_pufs.selectors.information.greedy import forward
     from spark_pufs.selectors.information.ranking import JMI
-    from spark_pufs.selectors.limits import limits_of
     from spark_pufs.spark.engine import SparkEngine
     from spark_pufs.table.counter import Counter
     from spark_pufs.table.pu_table import pack
@@ -80,7 +79,7 @@ def select(path: Path) -> dict[str, Any]:
         Counter(table, request.pair_memory_mb).expect_pairs()
     with measured(memory=True) as phases["rank"]:
         counter = Counter(table, request.pair_memory_mb)
-        chosen = forward(JMI(table.layout, "y0"), counter, limits_of(request, plan.features, plan.schema.table)[0])[0]
+        chosen = forward(JMI(table.layout, "y0"), counter, plan.limits_on(plan.features))[0]
     peaks = {kind: max(p.peak.get(kind, 0) for p in phases.values()) for kind in ("java", "workers")}
     return {
         "rows": plan.profile.rows,

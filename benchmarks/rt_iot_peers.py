@@ -79,7 +79,6 @@ def _ours(engine: Any, request: Any, phases: Phases) -> list[int]:
     from spark_pufs.run.execution import prepare
     from spark_pufs.selectors.information.greedy import forward
     from spark_pufs.selectors.information.ranking import JMI
-    from spark_pufs.selectors.limits import limits_of
     from spark_pufs.table.counter import Counter
     from spark_pufs.table.pu_table import pack
 
@@ -92,7 +91,7 @@ def _ours(engine: Any, request: Any, phases: Phases) -> list[int]:
         counter = Counter(table, request.pair_memory_mb)
         counter.expect_pairs()
     with measured() as phases["rank"]:
-        limits = limits_of(request, plan.features, plan.schema.table)[0]
+        limits = plan.limits_on(plan.features)
         # As the peers count: plug-in information, and y0, which Semi-JMI takes without labelled negatives.
         chosen = forward(JMI(table.layout, "y0", MEASURES["none"]), counter, limits)[0]
     return [int(plan.features[i][1:]) for i in chosen]

@@ -424,7 +424,7 @@ def likely_positives(
         found = f"expected a Selection, got {type(selection).__name__}"
         raise ConfigError(Fault("Likely positives", found, "Give what select() returned."))
     request = selection.request
-    wanted = tuple(map(str, several(keep, column_name))) or tuple(request["keep"])
+    wanted = tuple(map(str, several(keep, column_name))) or request.keep
     clustering = selection.findings.clustering
     model = None if clustering is None else clustering.model
     if recall is None and model is None:
@@ -432,8 +432,7 @@ def likely_positives(
     chosen = model.names if recall is None and model is not None else tuple(selection.names)
     engine = engine_for(table)
     names = [column.name for column in engine.columns()]
-    label = request["label"]
-    rule = LabelRule(label["column"], *(tuple(label[name]) for name in ("positive", "negative", "unlabelled")))
+    rule = request.label
     columns, faults = identifiers(names, wanted, "cluster" if recall is None else "score")
     read = {*chosen, rule.column, *columns}
     unfit = repeated([name for name in names if name in read]) + absent((*chosen, rule.column), names)

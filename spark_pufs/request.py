@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
 
 from spark_pufs.core.counting.bins import MAX_LEVELS
+from spark_pufs.core.records import read
 from spark_pufs.errors import ConfigError, Fault, warn
 from spark_pufs.types import LabelRule, column_name
 from spark_pufs.values import LARGEST, is_plain, plain, several, shown
@@ -116,6 +117,15 @@ class Request:
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON and for the fingerprint."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Request:
+        """What ``as_dict`` gave, also by an earlier version, which knew fewer fields; ``ValueError`` where a field is
+        not known."""
+        unknown = sorted({*values} - {one.name for one in fields(cls)})
+        if unknown:
+            raise ValueError(f"request: '{unknown[0]}' is not a field of a request")
+        return read(cls, values, "request")
 
 
 def _read(name: str, value: Any) -> Any:

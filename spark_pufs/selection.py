@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pandas as pd
 
 from spark_pufs.core.evidence.drift import ColumnCounts
-from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
+from spark_pufs.errors import ConfigError, DataError, Fault, PufsError, did_you_mean
 from spark_pufs.findings import Findings
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.masking.texts import gist, masked_texts, visible
+from spark_pufs.request import Request
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text, plain, shown
 
@@ -91,10 +93,10 @@ class Selection:
     dropped: Mapping[str, str]
     warnings: tuple[str, ...]
     findings: Findings
-    request: Mapping[str, Any]
+    request: Request
     fingerprint: str
     versions: Mapping[str, str]
-    run: Mapping[str, Any]
+    run: RunFacts
     columns: tuple[ColumnCounts, ...] = ()  # none: made before they were kept
 
     @property
@@ -166,7 +168,7 @@ class Selection:
         own = asdict(replace(self, columns=(), findings=Findings()))
         del own["findings"]
         answer = {"names": self.names, "scores": self.scores, "cost": self.cost}
-        return {**answer, **own, "details": self.details, "columns": columns}
+        return {**answer, **own, "run": self.run.as_dict(), "details": self.details, "columns": columns}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Selection:
@@ -176,8 +178,9 @@ class Selection:
             features = tuple(_typed(Feature(**feature)) for feature in values["features"])
             columns = tuple(ColumnCounts.from_dict(column) for column in values.get("columns", ()))
             own |= {"features": features, "warnings": tuple(values["warnings"]), "columns": columns}
+            own |= {"request": Request.from_dict(values["request"]), "run": RunFacts.from_dict(values["run"])}
             return _typed(cls(**own, findings=Findings.from_dict(values["details"])))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, PufsError) as error:
             fix = "It was made by another version, or changed: select again."
             raise ConfigError(Fault("Selection", f"cannot be understood: {gist(error)}", fix)) from error
 
@@ -259,7 +262,6 @@ _KINDS: dict[str, tuple[type[Any], ...]] = {
     "float": (int, float),
     "float | None": (int, float, type(None)),
     "bool": (bool,),
-    "Mapping[str, Any]": (Mapping,),
     "Mapping[str, Json]": (Mapping,),
     "Mapping[str, str]": (Mapping,),
     "tuple[str, ...]": (tuple,),

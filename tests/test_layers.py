@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -82,8 +83,14 @@ def _name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imported(path: Path, with_types: bool = False) -> list[tuple[str, int]]:
-    return list(imports(ast.parse(path.read_text(encoding="utf-8")), with_types))
+    return list(imports(parsed(path), with_types))
 
 
 def test_the_reader_of_imports_sees_all_of_them() -> None:
@@ -200,7 +207,7 @@ def test_all_but_the_spark_engine_works_without_pyspark() -> None:
 
 def uses_spark(path: Path) -> list[str]:
     """Names of functions that ask for the session, and imports of pyspark."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path)
     asking = [
         node.name
         for node in ast.walk(tree)
@@ -220,7 +227,7 @@ def test_tests_that_use_the_session_are_marked() -> None:
     unmarked = [
         f"{path.name}: {node.name}"
         for path in (ROOT / "tests").rglob("test_*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
         if "spark" in [argument.arg for argument in node.args.args]
         if not any("spark" in ast.unparse(mark) for mark in node.decorator_list)
@@ -249,9 +256,7 @@ def any_count(tree: ast.AST) -> int:
 
 
 def test_types_are_named_but_at_the_borders() -> None:
-    counts = {
-        path.relative_to(PACKAGE).as_posix(): any_count(ast.parse(path.read_text(encoding="utf-8"))) for path in SOURCES
-    }
+    counts = {path.relative_to(PACKAGE).as_posix(): any_count(parsed(path)) for path in SOURCES}
     assert set(counts) >= BORDERS
     inside = {name: count for name, count in counts.items() if count and name not in BORDERS}
     assert sum(inside.values()) <= MOST_ANY, inside

@@ -113,3 +113,17 @@ def test_plain_values_for_json() -> None:
     plain = json.loads(json.dumps(request.as_dict()))
     assert plain["label"] == {"column": "s", "positive": [1], "negative": [-1], "unlabelled": [0]}
     assert (plain["k"], plain["costs"], plain["prior"]) == (3, {"a": 2.0}, [0.1, 0.2])
+
+
+def test_it_survives_json_and_an_earlier_version_knew_fewer_fields() -> None:
+    given = {"k": 3, "prior": (0.1, 0.2), "costs": {"a": 2}, "must": ["a", "b*"], "options": {"x": [1]}}
+    request = Request.of(LABEL, method="mim", **given)
+    values = json.loads(json.dumps(request.as_dict()))
+    assert Request.from_dict(values) == request
+    del values["fdr"], values["label"]["unlabelled"]
+    assert Request.from_dict(values) == request
+
+
+def test_a_field_that_is_not_known_is_refused() -> None:
+    with pytest.raises(ValueError, match="'colour' is not a field of a request"):
+        Request.from_dict({**Request(LABEL, "mim").as_dict(), "colour": "red"})

@@ -94,8 +94,8 @@ def test_numbers_of_no_dimension_and_lists_of_pandas_are_what_they_hold() -> Non
     found = select(
         k=np.array(1), prior=pd.Series([0.2, 0.3]), features=pd.Index(["a", "b"]), costs=pd.Series({"a": 2.0})
     )
-    assert found.request["k"] == 1
-    assert found.request["prior"] == (0.2, 0.3)
+    assert found.request.k == 1
+    assert found.request.prior == (0.2, 0.3)
 
 
 def test_sets_come_in_one_order() -> None:

@@ -154,7 +154,7 @@ def demo(out: Path, method: str, engine: str | None) -> None:
     if report.selection is not None:
         say(found_text(report.selection))
     say(f"Report:  {out / method / 'report.html'}\nResults: {out / method}")
-    if report.selection is not None and report.selection.run["engine"] == "memory":
+    if report.selection is not None and report.selection.run.engine == "memory":
         say(f"Again on Spark, which needs Java: spark-pufs demo --engine spark --out {out}-spark")
 
 

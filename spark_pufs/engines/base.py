@@ -20,6 +20,7 @@ from spark_pufs.core.counting.grouped_counts import row_groups
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.search.saved_state import State
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
 if TYPE_CHECKING:  # tasks of a pass need none of these, and pandas and scipy take as long to load as thousands of rows
@@ -37,7 +38,6 @@ __all__ = [
     "MaskScorer",
     "NoKeeper",
     "Packer",
-    "Pass",
     "Result",
     "Shared",
     "Source",
@@ -51,14 +51,6 @@ Result = TypeVar("Result")
 InProcess = Callable[["pd.DataFrame"], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
-
-
-@dataclass(frozen=True)
-class Pass:
-    """One pass over rows: what it was for, and how long it took."""
-
-    what: str
-    seconds: float
 
 
 def record(passes: list[Pass], what: str, began: float) -> None:
@@ -158,7 +150,7 @@ class Engine(Protocol):
 
     name: str
     passes: list[Pass]
-    how: dict[str, str]  # the rows are read, for the facts of a run; empty where there is one way
+    reading: Reading  # how the rows were read, for the facts of a run
 
     def columns(self) -> list[Column]: ...
 

@@ -21,9 +21,10 @@ from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
-from spark_pufs.engines.base import Packer, Pass, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.base import Packer, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.masking.texts import gist
 from spark_pufs.types import Block, Column, Kind, LabelRule, RawBatch
 
@@ -42,7 +43,7 @@ class LocalEngine:
         self._frame = frame
         self._threads = threads
         self.passes: list[Pass] = []
-        self.how: dict[str, str] = {}
+        self.reading = Reading()
 
     def columns(self) -> list[Column]:
         columns = []

@@ -12,9 +12,10 @@ from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import raw_batch
 from spark_pufs.engines.arrow_columns import NotAlike, as_doubles, as_words, check_values, kind_of, spark_type
-from spark_pufs.engines.base import Pass, Result, RowLister, Shared, Unit
+from spark_pufs.engines.base import Result, RowLister, Shared, Unit
 from spark_pufs.engines.local import LocalSource, each_in_threads
 from spark_pufs.engines.thread_scorer import ThreadScorer
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.types import Column, LabelRule
 
 __all__ = ["MemoryEngine"]
@@ -34,7 +35,7 @@ class MemoryEngine:
             check_values(array)
         self._rows = table.num_rows
         self.passes: list[Pass] = []
-        self.how: dict[str, str] = {}
+        self.reading = Reading()
 
     def columns(self) -> list[Column]:
         return list(self._columns)

@@ -207,7 +207,7 @@ def difference(before: Selection, after: Selection) -> Difference:
         lost_columns=tuple(name for name in columns[0] if name not in set(columns[1])),
         label_share=share,
         facts=(dict(before.facts), dict(after.facts)),
-        settings=tuple(_settings(_plain(before.request), _plain(after.request))),
+        settings=tuple(_settings(_plain(before.request.as_dict()), _plain(after.request.as_dict()))),
         versions=tuple(_settings(dict(before.versions), dict(after.versions))),
     )
 

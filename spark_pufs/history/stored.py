@@ -54,7 +54,7 @@ _COUNTS = ("rows", "labelled_positive", "labelled_negative", "unlabelled", "feat
 
 def _checked(selection: Selection) -> Selection:
     """The selection, whose fields are those of a table: a file may be sealed and still be wrong."""
-    mappings = (selection.facts, selection.dropped, selection.request, selection.versions, selection.run)
+    mappings = (selection.facts, selection.dropped, selection.versions)
     if not all(isinstance(one, dict) for one in mappings) or not isinstance(selection.method, str):
         raise ValueError("a field has another type")
     rows, labelled, *others = (selection.facts[name] for name in _COUNTS)

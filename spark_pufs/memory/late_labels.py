@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault, did_you_mean
+from spark_pufs.findings.run_facts import Pass
 from spark_pufs.memory.partitions import Partition, PartitionedTable, PartitionRows
 from spark_pufs.table.numbers import TableRows
 from spark_pufs.types import Column, RawBatch, Text

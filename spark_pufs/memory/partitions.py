@@ -11,8 +11,8 @@ from typing import Protocol
 
 from pyarrow import fs
 
-from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings.run_facts import Pass
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import gist
 from spark_pufs.table.numbers import TableRows

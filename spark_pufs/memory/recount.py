@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from spark_pufs.core.counting.profile import Content, ContentKernel
 from spark_pufs.core.schema import label_states
-from spark_pufs.engines.base import Pass
 from spark_pufs.errors import DataError, Fault
+from spark_pufs.findings.run_facts import Pass
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.kept_rows import KeptRows, draw_kept
 from spark_pufs.memory.late_labels import CorrectedTable, LateLabels, belonging

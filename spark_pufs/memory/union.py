@@ -9,7 +9,8 @@ from functools import reduce
 from typing import NoReturn
 
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.engines.base import Packer, Pass, record
+from spark_pufs.engines.base import Packer, record
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.window import WithoutRows, no_rows
 from spark_pufs.table.numbers import TableRows
@@ -24,7 +25,7 @@ class UnionEngine(WithoutRows):
     def __init__(self, table: PartitionedTable, keys: Sequence[str]) -> None:
         self._table, self._keys = table, tuple(keys)
         self.name = "union"
-        self.how: dict[str, str] = {}
+        self.reading = Reading()
         self.passes: list[Pass] = []
 
     def columns(self) -> list[Column]:

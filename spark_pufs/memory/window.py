@@ -25,10 +25,11 @@ from spark_pufs.core.counting.profile import ProfileKernel, ProfileState
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.schema import label_states
-from spark_pufs.engines.base import Blocks, Packer, Pass, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.base import Blocks, Packer, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.local import LocalBlocks, each_in_threads
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, Fault
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.kept_rows import WindowRows
 from spark_pufs.memory.reference import Reference
@@ -102,13 +103,13 @@ class WithoutRows:
 class WindowEngine(WithoutRows):
     """A table of which only counts are left."""
 
-    how: dict[str, str]
+    reading: Reading
 
     def __init__(self, window: Window, name: str, passes: list[Pass]) -> None:
         self._window = window
         self.name = name
         self.passes = passes
-        self.how = {"rows": "counts kept in a memory"}
+        self.reading = Reading(rows="counts kept in a memory")
 
     def columns(self) -> list[Column]:
         return list(self._window.reference.columns)

@@ -38,7 +38,7 @@ def to_markdown(selection: Selection) -> str:
 
 def _shown(selection: Selection) -> Selection:
     """What was asked and found, with addresses in it without secrets."""
-    values = {name: masked_texts(getattr(selection, name)) for name in ("request", "findings", "dropped", "warnings")}
+    values = {name: masked_texts(getattr(selection, name)) for name in ("findings", "dropped", "warnings")}
     return replace(selection, **values)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from spark_pufs.masking.texts import masked_texts
 from spark_pufs.request import Request
 from spark_pufs.types import LabelRule
 
@@ -16,10 +17,10 @@ __all__ = ["python_call", "yaml_config"]
 Values = Mapping[str, Any]
 
 
-def python_call(request: Values) -> str:
-    """``spark_pufs.select(...)`` with every setting that is not the default, and the seed.
+def python_call(request: Request) -> str:
+    """``spark_pufs.select(...)`` with every setting that is not the default, and the seed; secrets are masked.
 
-    >>> print(python_call({"label": {"column": "s", "positive": (1,)}, "method": "fscpu", "k": 3, "seed": 0}))
+    >>> print(python_call(Request(LabelRule("s"), "fscpu", k=3)))
     selection = spark_pufs.select(
         table,
         label='s',
@@ -28,23 +29,25 @@ def python_call(request: Values) -> str:
         seed=0,
     )
     """
-    label, common = _changed_label(request["label"]), _changed(request)
+    values = masked_texts(request.as_dict())
+    label, common = _changed_label(values["label"]), _changed(values)
     if "include" in common:
         common["features"] = common.pop("include")
-    settings = {"label": request["label"]["column"], "method": request["method"], **label, **common}
-    words = [f"    {name}={_literal(value)}," for name, value in (settings | dict(request.get("options", {}))).items()]
-    return "\n".join(["selection = spark_pufs.select(", "    table,", *words, ")"])
+    settings = {"label": values["label"]["column"], "method": values["method"], **label, **common}
+    lines = [f"    {name}={_literal(value)}," for name, value in (settings | values["options"]).items()]
+    return "\n".join(["selection = spark_pufs.select(", "    table,", *lines, ")"])
 
 
-def yaml_config(request: Values) -> str:
+def yaml_config(request: Request) -> str:
     """The configuration file of the same selection; where the table lies and where results go is not part of it."""
-    common = _changed(request)
+    asked = masked_texts(request.as_dict())
+    common = _changed(asked)
     columns = {name: common.pop(name) for name in ("include", "exclude", "keep", "categorical") if name in common}
     values = {
         "source": {"path": "path/to/table"},
-        "label": {"column": request["label"]["column"], **_changed_label(request["label"])},
+        "label": {"column": asked["label"]["column"], **_changed_label(asked["label"])},
         **({"features": columns} if columns else {}),
-        "select": {"method": request["method"], **common, **request.get("options", {})},
+        "select": {"method": asked["method"], **common, **asked["options"]},
         "output": {"path": "runs/again"},
     }
     text: str = yaml.dump(_plain(values), Dumper=_OneLine, sort_keys=False, allow_unicode=True, width=10**6)
@@ -52,11 +55,11 @@ def yaml_config(request: Values) -> str:
 
 
 class _OneLine(yaml.SafeDumper):
-    """Text with line ends stays on one line, in quotes."""
+    """Text with line ends, of which YAML knows five, stays on one line, in quotes."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if "\n" in text else None)
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if text.isprintable() else '"')
 
 
 _OneLine.add_representer(str, _text)
@@ -65,14 +68,14 @@ _OneLine.add_representer(str, _text)
 def _changed(request: Values) -> dict[str, Any]:
     """Settings that are not the default, and the seed."""
     apart = ("label", "method", "options", "k", "propose_k", "estimate_prior")
-    estimated = {"prior": "estimate"} if request.get("estimate_prior") else {}
+    estimated = {"prior": "estimate"} if request["estimate_prior"] else {}
     return (
         _how_many(request)
         | estimated
         | {
             field.name: request[field.name]
             for field in fields(Request)
-            if field.name not in apart and field.name in request
+            if field.name not in apart
             if field.name == "seed" or _plain(request[field.name]) != _plain(_default(field))
         }
     )
@@ -80,11 +83,11 @@ def _changed(request: Values) -> dict[str, Any]:
 
 def _how_many(request: Values) -> dict[str, Any]:
     """``k`` as a user writes it; where nothing says how many a number is proposed, so "all" must be said."""
-    if request.get("k") is not None:
+    if request["k"] is not None:
         return {"k": request["k"]}
-    if request.get("propose_k"):
+    if request["propose_k"]:
         return {"k": "auto"}
-    told = any(request.get(name) is not None for name in ("budget", "fdr", "expected_false"))
+    told = any(request[name] is not None for name in ("budget", "fdr", "expected_false"))
     return {} if told else {"k": "all"}
 
 
@@ -92,7 +95,7 @@ def _changed_label(label: Values) -> dict[str, Any]:
     return {
         field.name: label[field.name]
         for field in fields(LabelRule)
-        if field.name != "column" and field.name in label
+        if field.name != "column"
         if _plain(label[field.name]) != _plain(field.default)
     }
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from spark_pufs.core.evidence.stability import GOOD, POOR
 from spark_pufs.core.schema import match, patterns
 from spark_pufs.findings.parts import Distribution, Level, Redundancy
+from spark_pufs.masking.texts import masked, masked_texts
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
+from spark_pufs.request import Request
 from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
@@ -129,24 +131,23 @@ def headline(selection: Selection) -> str:
 def asked(selection: Selection) -> list[str]:
     """The question in plain words, and its limits."""
     facts, request = selection.facts, selection.request
-    label = request.get("label", {})
     known = f"{_rows(facts['labelled_positive'])} labelled positive"
     if facts["labelled_negative"]:
         known += f", {facts['labelled_negative']:,} labelled negative"
-    where = f" (column {short(label['column'], 60)})" if "column" in label else ""
+    where = f" (column {short(masked(request.label.column), 60)})"
     limits = [
         f"{name} {value}"
         for name, value in (
-            ("at most", f"{request['k']:,} {_counted(request)}" if request.get("k") else ""),
-            ("number of features", "proposed from held-out evidence" if request.get("propose_k") else ""),
-            ("share of false features at most", number(request.get("fdr")) if request.get("fdr") else ""),
-            ("false features at most", number(request.get("expected_false")) if request.get("expected_false") else ""),
-            ("without", "features that stronger ones explain" if request.get("distinct") else ""),
-            ("total cost at most", number(request.get("budget")) if request.get("budget") else ""),
-            ("given", listed(request.get("labelled_by", ()))),
-            ("chosen together", listed(list(request.get("groups") or ()))),
-            ("always with", listed(request.get("must", ()))),
-            ("never with", listed(request.get("never", ()))),
+            ("at most", f"{request.k:,} {_counted(request)}" if request.k else ""),
+            ("number of features", "proposed from held-out evidence" if request.propose_k else ""),
+            ("share of false features at most", number(request.fdr) if request.fdr else ""),
+            ("false features at most", number(request.expected_false) if request.expected_false else ""),
+            ("without", "features that stronger ones explain" if request.distinct else ""),
+            ("total cost at most", number(request.budget) if request.budget else ""),
+            ("given", listed(masked_texts(request.labelled_by))),
+            ("chosen together", listed(list(request.groups))),
+            ("always with", listed(masked_texts(request.must))),
+            ("never with", listed(masked_texts(request.never))),
         )
         if value
     ]
@@ -159,12 +160,12 @@ def asked(selection: Selection) -> list[str]:
     ]
 
 
-def _counted(request: Mapping[str, object]) -> str:
-    return "groups and single features" if request.get("groups") else "features"
+def _counted(request: Request) -> str:
+    return "groups and single features" if request.groups else "features"
 
 
-def _weighted(request: Mapping[str, object]) -> list[str]:
-    weights = request.get("weights")
+def _weighted(request: Request) -> list[str]:
+    weights = request.weights
     return [f"Rows count as often as column {short(weights, 60)} says."] if weights else []
 
 
@@ -319,7 +320,7 @@ def _errors_of_a_search(selection: Selection) -> bool:
 
 def _border_sign(selection: Selection) -> list[Sign]:
     """Whether the last feature chosen can be told from the best one that was not."""
-    named = (*selection.request.get("must", ()), *selection.request.get("never", ()))
+    named = (*selection.request.must, *selection.request.never)
     ranked = [feature.name for feature in selection.features]
     barred = set(match(ranked, patterns(named, [*ranked, *selection.dropped])))
     barred |= {f.name for f in selection.features if "copy of '" in f.notes}

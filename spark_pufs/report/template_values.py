@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, CopyGroup, Distribution, Redundancy
@@ -12,6 +12,7 @@ from spark_pufs.report.alerts import alerts_of
 from spark_pufs.report.directions import directions
 from spark_pufs.report.rerun import python_call, yaml_config
 from spark_pufs.report.verdict import verdict_of
+from spark_pufs.request import Request
 from spark_pufs.selectors.registry import known_method
 
 if TYPE_CHECKING:
@@ -234,8 +235,8 @@ def _convergence(selection: Selection) -> dict[str, object] | None:
     return {"picture": picture, "drawn": drawn, "features": len(names)}
 
 
-def _again(request: Mapping[str, Any]) -> dict[str, str]:
-    length = len(repr(request))
+def _again(request: Request) -> dict[str, str]:
+    length = len(repr(request.as_dict()))
     if length <= LONGEST:
         return {"python": python_call(request), "yaml": yaml_config(request)}
     words = f"# Too long to show here ({length:,} characters): the request stands in selection.json."

@@ -12,7 +12,7 @@ from spark_pufs.findings.parts import CopyGroup, NearCopies
 from spark_pufs.request import Request
 from spark_pufs.run.near_copies import near_copies
 from spark_pufs.selection import Feature
-from spark_pufs.selectors.limits import Limits
+from spark_pufs.table.limits import Limits
 from spark_pufs.table.pu_table import NearCopy, Plan
 
 __all__ = ["copy_groups", "copy_warning", "near_groups", "one_of_each", "with_copies"]
@@ -20,15 +20,15 @@ __all__ = ["copy_groups", "copy_warning", "near_groups", "one_of_each", "with_co
 GROUPS, NAMES = 5, 5  # told in a warning
 
 
-def one_of_each(plan: Plan, engine: Engine, request: Request, limits: Limits) -> Plan:
-    """The plan with one feature for each group of copies and near copies; ``limits`` are those of its features.
+def one_of_each(plan: Plan, engine: Engine, request: Request) -> Plan:
+    """The plan with one feature for each group of copies and near copies.
 
     The one in ``must`` stands for the group, else the cheapest that may be chosen, else the first; a second one in
     ``must`` stays a feature, since it was asked for.
     """
     if request.copies == "all":
         return plan
-    places = range(len(plan.features))
+    limits, places = plan.limits, range(len(plan.features))
     wanted = set(limits.must)
     order = sorted(places, key=lambda i: (i not in wanted, bool(limits.never[i]), limits.costs[i], i))
     grouped = () if limits.units is None else np.flatnonzero(np.bincount(limits.units)[limits.units] > 1).tolist()
@@ -62,9 +62,14 @@ def _without_near_copies(plan: Plan, engine: Engine, preferred: Sequence[str], m
 
 
 def _still_near(plan: Plan, near: Mapping[str, NearCopy], must: set[str]) -> dict[str, NearCopy]:
-    """Near copies that were found before, of features that are still chosen from."""
+    """Near copies that were found before, of features that are still chosen from, and may be where the copy may."""
     own = set(plan.features)
-    return {name: copy for name, copy in near.items() if name in own - must and copy.of in own}
+    never = {name for name, out in zip(plan.columns, plan.limits.never, strict=True) if out}
+    return {
+        name: copy
+        for name, copy in near.items()
+        if name in own - must and copy.of in own and (copy.of not in never or name in never)
+    }
 
 
 def _equal_columns(plan: Plan) -> list[list[str]]:
@@ -123,8 +128,8 @@ def _quoted(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:NAMES]) + more
 
 
-def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None, limits: Limits) -> tuple[Feature, ...]:
-    """The ranking with the copies behind all other features; ``limits`` are those of ``plan.columns``.
+def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None) -> tuple[Feature, ...]:
+    """The ranking with the copies behind all other features.
 
     Copies are chosen where every other feature is and ``wanted`` asks for more; None: never.
     """
@@ -133,7 +138,7 @@ def with_copies(lines: Sequence[Feature], plan: Plan, wanted: int | None, limits
     notes |= {name: f"near copy of '{of}'" for name, of in near.items()}
     if not notes:
         return tuple(lines)
-    place = {name: i for i, name in enumerate(plan.columns)}
+    limits, place = plan.limits, {name: i for i, name in enumerate(plan.columns)}
     rank = {line.name: line.rank for line in lines}
     stands = {**near, **{name: near.get(of, of) for name, of in plan.copies.items()}}
     order = sorted(stands, key=lambda name: (name in plan.copies, rank[stands[name]], place[name]))

@@ -20,10 +20,11 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
-from spark_pufs.engines.base import Engine, Keeper, Pass
+from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
 from spark_pufs.findings.parts import PriorSummary
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.copies import copy_groups, near_groups, one_of_each, with_copies
@@ -46,11 +47,11 @@ from spark_pufs.selectors.evidence.judging import judged_outcome
 from spark_pufs.selectors.evidence.resampling import resampled, stability_summary
 from spark_pufs.selectors.evidence.sizes import sized
 from spark_pufs.selectors.evidence.trial import ALL
-from spark_pufs.selectors.limits import Limits, groups_of, limits_of
 from spark_pufs.selectors.registry import method_named, packages_behind
 from spark_pufs.selectors.sampling import draw_sample, rows_in
 from spark_pufs.selectors.task import make_task
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits, asked_for_more, groups_of
 from spark_pufs.table.pu_table import Frozen, Plan, PUTable, inspect
 from spark_pufs.types import LabelRule
 
@@ -107,8 +108,7 @@ def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen:
     check(request)
     method = method_named(request.method)
     plan = inspect(engine, request, method.binning, known, frozen)
-    limits, _ = limits_of(request, plan.features, plan.schema.table)
-    return one_of_each(plan, engine, request, limits)
+    return one_of_each(plan, engine, request)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -116,7 +116,7 @@ def rehearse(table: PUTable, request: Request) -> None:
     method, unread = method_named(request.method), NoRows()
     table = replace(table, plan=replace(table.plan, source=unread), blocks=unread)
     counter = Counter(table, request.pair_memory_mb)
-    limits, _ = limits_of(request, table.names, table.plan.schema.table)
+    limits = table.plan.limits_on(table.names)
     if request.estimate_prior:  # any share that is possible
         request = replace(request, prior=(1 + table.plan.labels.positive / table.rows) / 2, estimate_prior=False)
     with suppress(RowsWanted):
@@ -132,7 +132,7 @@ class NoRows:
 
     name = "unread"
     passes: list[Pass] = []  # noqa: RUF012
-    how: dict[str, str] = {}  # noqa: RUF012
+    reading = Reading()
 
     def _wanted(self, *given: object) -> NoReturn:
         raise RowsWanted
@@ -151,7 +151,6 @@ def execute(
     """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
     began = time.perf_counter()
     method = method_named(request.method)
-    limits, limit_warnings = limits_of(request, plan.columns, plan.schema.table)
     note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")
     task = make_task(engine, plan, method, request, IN_PROCESS, keeper, note)
     bounds = task.limits
@@ -168,11 +167,11 @@ def execute(
         task.table.blocks.release()
     groups = groups_of(request, plan.features, plan.schema.table)
     lines = _lines(plan, bounds, outcome, order, relevance_of(outcome, order, alone, bounds), tests, groups)
-    features = with_copies(lines, plan, _wanted(request, method, limits), limits)
+    features = with_copies(lines, plan, _wanted(request, method, plan.limits))
     said = (*outcome.warnings, *say_nothing_left(outcome, plan.features, task.limits))
     said += prior.warnings if prior is not None else ()
     said += (control.why,) if control is not None and not control.found else ()
-    warnings = (*plan.warnings, *leaks, *limit_warnings, *said, *_doubts(plan, outcome))
+    warnings = (*plan.warnings, *leaks, *asked_for_more(request, plan.limits), *said, *_doubts(plan, outcome))
     near = (*near_groups(plan.near_copies), *(seen.near_copies or ()))
     seen = replace(seen, copies=copy_groups(plan.copies), near_copies=near or seen.near_copies)
     found = None if prior is None else PriorSummary.of(prior)
@@ -261,9 +260,16 @@ def recall_list_of(engine: Engine, selection: Selection, rule: LabelRule, recall
         raise DataError(
             Fault("Likely positives", "no feature was chosen to list them by", "Choose some, for example k=5.")
         )
-    kept = selection.request
-    given = {name: kept[name] for name in ("categorical", "seed", "max_categories") if name in kept}
-    request = Request.of(rule, method=DEFAULT_METHOD, include=tuple(selection.names), copies="all", **given)
+    asked = selection.request
+    request = Request(
+        rule,
+        DEFAULT_METHOD,
+        include=tuple(selection.names),
+        categorical=asked.categorical,
+        seed=asked.seed,
+        max_categories=asked.max_categories,
+        copies="all",
+    )
     task = make_task(engine, prepare(engine, request), method_named(DEFAULT_METHOD), request, IN_PROCESS)
     try:
         return recall_list(task, recall)
@@ -368,7 +374,7 @@ def _selection(
         dropped=dict(plan.dropped),
         warnings=warnings,
         findings=outcome.findings,
-        request=request.as_dict(),
+        request=request,
         fingerprint=fingerprint(plan, request),
         versions={**versions(), **packages_behind(request.method)},
         run=run_facts(engine, seconds),

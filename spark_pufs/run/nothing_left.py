@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from spark_pufs.selectors.base import Outcome
 from spark_pufs.selectors.by_score import by_score, first_within
-from spark_pufs.selectors.limits import Limits
+from spark_pufs.table.limits import Limits
 
 __all__ = ["ordered", "say_nothing_left"]
 

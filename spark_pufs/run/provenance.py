@@ -10,6 +10,7 @@ from functools import cache
 from importlib import metadata
 
 from spark_pufs.engines.base import Engine
+from spark_pufs.findings.run_facts import Pass, RunFacts
 from spark_pufs.request import Request
 from spark_pufs.selectors.registry import packages_behind
 from spark_pufs.table.pu_table import Plan
@@ -43,10 +44,10 @@ def fingerprint(plan: Plan, request: Request) -> str:
     return hashlib.sha256(json.dumps(identity(plan, request), sort_keys=True).encode()).hexdigest()
 
 
-def run_facts(engine: Engine, seconds: float) -> dict[str, Json]:
+def run_facts(engine: Engine, seconds: float) -> RunFacts:
     """Where the work was done, in which passes, how long it took."""
-    passes: list[Json] = [{"what": p.what, "seconds": round(p.seconds, 3)} for p in engine.passes]
-    return {"engine": engine.name, **engine.how, "seconds": round(seconds, 3), "passes": passes}
+    passes = tuple(Pass(one.what, round(one.seconds, 3)) for one in engine.passes)
+    return RunFacts(engine.name, round(seconds, 3), passes, engine.reading)
 
 
 @cache  # reading what is installed takes longer than selecting from a small table

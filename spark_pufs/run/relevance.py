@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from spark_pufs.core.information.mutual_information import class_of_features
 from spark_pufs.core.information.surrogate import apply_surrogate
 from spark_pufs.selectors.base import Outcome
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits
 
 __all__ = ["Relevance", "relevance_of", "told_alone"]
 

@@ -29,7 +29,6 @@ from spark_pufs.run.provenance import identity
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.selection import Selection
-from spark_pufs.selectors.limits import limits_of
 from spark_pufs.selectors.registry import method_named
 from spark_pufs.table.pu_table import Frozen, Plan, bins_of, inspect
 from spark_pufs.types import Json
@@ -218,8 +217,7 @@ class Update:
         rows = UnionEngine(self.counting.table, keys)
         plan = inspect(rows, self.request, method_named(self.request.method).binning)
         bins = bins_of(plan, self.request)
-        limits, _ = limits_of(self.request, plan.features, plan.schema.table)
-        plan = one_of_each(plan, rows, replace(self.request, copies="one"), limits)
+        plan = one_of_each(plan, rows, replace(self.request, copies="one"))
         self.counting.passes.extend(rows.passes)
         return frozen_at(plan, bins, rows.columns(), self.request, self.counting.rows)
 

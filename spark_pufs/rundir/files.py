@@ -25,7 +25,7 @@ def write_selection(selection: Selection, path: str | Path, overwrite: bool = Fa
     """All files of a selection; nothing happens where the same selection already lies."""
     folder = RunFolder(path)
     with held(folder):
-        if not folder.check(selection.fingerprint, overwrite, request=selection.request):
+        if not folder.check(selection.fingerprint, overwrite, request=selection.request.as_dict()):
             folder.write_all(*selection_files(selection))
 
 

@@ -117,7 +117,7 @@ def metrics_of(selection: Selection) -> list[tuple[str, float, int]]:
         "cost": selection.cost,
         "left_out": len(selection.dropped),
         "warnings": len(selection.warnings),
-        "seconds": selection.run.get("seconds"),
+        "seconds": selection.run.seconds,
         **selection.facts,
         **({"f": clustering.f, "lift": clustering.lift} if clustering else {}),
         **({"unconverged": search.unconverged, "generations": search.generations} if search else {}),
@@ -139,7 +139,7 @@ def tags_of(selection: Selection) -> dict[str, str]:
         "spark_pufs.version": selection.versions.get("spark_pufs"),
         "spark_pufs.method": selection.method,
         "spark_pufs.chosen_method": choice and choice.method,
-        "spark_pufs.engine": selection.run.get("engine"),
+        "spark_pufs.engine": selection.run.engine,
         "spark_pufs.stability": stability and stability.verdict,
         "mlflow.note.content": "\n\n".join(said)[:5000],
     }
@@ -169,7 +169,7 @@ def _log(client: Any, experiment: str, selection: Selection, source: Mapping[str
     run = str(client.create_run(experiment, run_name=name, tags=tags_of(selection)).info.run_id)
     try:
         metrics = [Metric(name, value, now, step) for name, value, step in metrics_of(selection)]
-        parameters = [Param(*pair) for pair in parameters_of(selection.request, source).items()]
+        parameters = [Param(*pair) for pair in parameters_of(selection.request.as_dict(), source).items()]
         client.log_batch(run, metrics=metrics, params=parameters)
         files, _ = selection_files(selection)
         _log_files(client, run, {name: files[name] for name in ARTEFACTS})

@@ -14,9 +14,9 @@ from spark_pufs.errors import ConfigError, Fault, did_you_mean
 from spark_pufs.findings import Findings
 from spark_pufs.request import Binning, Request
 from spark_pufs.selectors.by_score import whole_units
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.selectors.options import Option, Options, options_of
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits
 from spark_pufs.table.pu_table import PUTable
 from spark_pufs.types import Json
 from spark_pufs.values import shown

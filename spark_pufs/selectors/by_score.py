@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.selectors.limits import Limits
+from spark_pufs.table.limits import Limits
 
 __all__ = ["by_score", "first_within", "mask_within", "whole_units"]
 

@@ -9,7 +9,6 @@ from spark_pufs.core.counting.grouped_counts import GroupKernel, crowded_states
 from spark_pufs.engines.base import Engine, InProcess, Keeper, NoKeeper
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Method, Task, read_options
-from spark_pufs.selectors.limits import limits_of
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
 
@@ -29,7 +28,7 @@ def make_task(
 
     ``in_process`` makes the engine of trials, which run wherever ``engine`` has room.
     """
-    limits, _ = limits_of(request, plan.features, plan.schema.table)
+    limits = plan.limits_on(plan.features)
     options = read_options(method, request.options)
     # Where only some of the rows can still be drawn, as from a memory, halves are halves of these.
     halved = bool(request.stability and method.counts and plan.drawn_from in (None, plan.labels))
@@ -43,5 +42,5 @@ def make_task(
 def task_of(task: Task, plan: Plan) -> Task:
     """The task on some of its features, by another plan of its rows; they are packed anew if something is counted."""
     table = pack(plan, task.request, task.table.bins if plan.binning == task.table.plan.binning else ())
-    limits, _ = limits_of(task.request, plan.features, plan.schema.table)
+    limits = task.limits.of([task.table.names.index(name) for name in plan.features])
     return replace(task, table=table, counter=Counter(table, task.request.pair_memory_mb), limits=limits)

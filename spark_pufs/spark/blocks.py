@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.pass_checksum import Empty, Nothing, Witnessed, changed_table, witness_of
-from spark_pufs.engines.base import Packer, Pass, record
+from spark_pufs.engines.base import Packer, record
 from spark_pufs.engines.parquet.reading import CHANGED
+from spark_pufs.findings.run_facts import Pass
 from spark_pufs.spark import scan
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.watch import Watch

@@ -15,10 +15,11 @@ from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.engines.arrow_batches import raw_batch
-from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Pass, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Result, RowLister, Shared, Unit, record
 from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault
+from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.spark import scan
 from spark_pufs.spark.blocks import CachedBlocks, LaterCachedBlocks, Raw, UncachedBlocks, block_rows
 from spark_pufs.spark.io import plan_errors, spark_errors
@@ -69,7 +70,7 @@ class SparkEngine:
         self._cache = cache
         self._reader = reader_choice(frame.sparkSession, reader)
         self._from_path = from_path
-        self.how: dict[str, str] = {}
+        self.reading = Reading()
         self.passes: list[Pass] = []
         self._checked: set[str] = set()  # labels that no file lacks
         self._first_pass = FirstPass()
@@ -129,10 +130,10 @@ class SparkEngine:
 
     def _told(self, reader: str, reason: str) -> None:
         """Say who reads the rows, once, and keep it for the facts of the run."""
-        told = {"reader": reader} | ({"reader_reason": reason} if reason else {})
-        if told != self.how:
+        told = Reading(reader, reason or None)
+        if told != self.reading:
             log.info("rows are read by %s%s", _READERS[reader], f": {reason}" if reason else "")
-        self.how = told
+        self.reading = told
 
     def _columns(self, numeric: Sequence[str], text: Sequence[str], label: str) -> list[str]:
         """SQL for one array of doubles ``x``, then the text columns and the label."""

@@ -16,6 +16,7 @@ from spark_pufs.core.schema import Schema, label_states, match, patterns, resolv
 from spark_pufs.engines.base import Blocks, Engine, Grader, Packer, Source
 from spark_pufs.errors import DataError, Fault, did_you_mean
 from spark_pufs.request import Binning, Request
+from spark_pufs.table.limits import Limits, limits_of
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Column, Layout
 
 __all__ = ["Frozen", "NearCopy", "PUTable", "Plan", "bins_of", "inspect", "narrowed", "pack", "packer"]
@@ -53,6 +54,7 @@ class Plan:
     warnings: tuple[str, ...]
     source: Source
     binning: Binning
+    limits: Limits  # of ``columns``
     copies: Mapping[str, str] = field(default_factory=dict)  # columns equal to a feature that stands for them
     near_copies: Mapping[str, NearCopy] = field(default_factory=dict)  # columns that nearly repeat a feature
     frozen: Frozen | None = None
@@ -63,6 +65,11 @@ class Plan:
         """The features, their copies and near copies, in table order."""
         own = {*self.features, *self.copies, *self.near_copies}
         return tuple(name for name in self.schema.order if name in own)
+
+    def limits_on(self, features: Iterable[str]) -> Limits:
+        """The limits on some of the columns."""
+        place = {name: i for i, name in enumerate(self.columns)}
+        return self.limits.of([place[name] for name in features])
 
 
 @dataclass(frozen=True)
@@ -124,6 +131,7 @@ def inspect(
         _warnings(schema, profile, labels, request, features, _moments(columns)),
         source,
         request.binning_or(own_binning),
+        limits_of(request, features, schema.table),
         frozen=frozen,
     )
 
@@ -149,7 +157,8 @@ def narrowed(plan: Plan, engine: Engine, features: tuple[str, ...]) -> Plan:
     places = [plan.schema.numeric.index(name) for name in numeric], [plan.schema.text.index(name) for name in text]
     profile = plan.profile.of(*places)
     source = engine.source(numeric, text, schema.label)
-    return replace(plan, schema=schema, profile=profile, features=features, source=source)
+    limits = plan.limits_on(features)
+    return replace(plan, schema=schema, profile=profile, features=features, source=source, limits=limits)
 
 
 def pack(

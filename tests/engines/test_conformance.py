@@ -162,8 +162,8 @@ def test_counting_all_pairs_or_step_by_step(either: Placed) -> None:
         select_with(either(MIXED), Request(LABEL, "mrmr", k=3, pair_memory_mb=memory)) for memory in (256, 0)
     )
     assert at_once.features == by_step.features
-    what = [step["what"] for step in by_step.run["passes"]]
-    read_by_tasks = by_step.run.get("reader") == "arrow"  # which packs what more than one pass needs
+    what = [step.what for step in by_step.run.passes]
+    read_by_tasks = by_step.run.reading.reader == "arrow"  # which packs what more than one pass needs
     assert what[:3] == ["profile", *(["label x feature", "pack"] if read_by_tasks else ["pack", "label x feature"])]
     assert what[3].startswith(f"pairs with {by_step.names[0]} and ")  # and with features that are likely to be next
     assert all(step.startswith("pairs with ") for step in what[3:])

@@ -48,7 +48,7 @@ def test_a_row_of_weight_w_is_w_rows(method: str, options: dict[str, Any]) -> No
     plain = select(repeated(table()), **given)
     assert lines(weighted) == lines(plain)
     assert weighted.facts == plain.facts
-    assert weighted.request["weights"] == "w"
+    assert weighted.request.weights == "w"
 
 
 def test_weights_of_one_change_nothing() -> None:

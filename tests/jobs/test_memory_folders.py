@@ -14,6 +14,7 @@ import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.findings.parts import WindowCounts
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.jobs.config import RunConfig, parse
 from spark_pufs.jobs.partition_folders import folders_of
 from spark_pufs.jobs.select_job import run_select
@@ -46,7 +47,9 @@ def write(folder: Path, number: int, name: str = "part-0.parquet") -> None:
 
 
 def answer(found: Selection) -> Any:
-    return json.loads(replace(found, run={}, fingerprint="", findings=replace(found.findings, memory=None)).to_json())
+    return json.loads(
+        replace(found, run=RunFacts("", 0.0), fingerprint="", findings=replace(found.findings, memory=None)).to_json()
+    )
 
 
 def test_folders_of_hive(tmp_path: Path) -> None:

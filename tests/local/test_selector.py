@@ -172,7 +172,7 @@ def test_a_feature_may_be_called_label(data: Data) -> None:
     X, s = data
     fitted = PUSelector("mim", k=1).fit(X.rename(columns={"b": "label"}), s)
     assert fitted.get_feature_names_out().tolist() == ["label"]
-    assert fitted.selection_.request["label"]["column"] == "label_"
+    assert fitted.selection_.request.label.column == "label_"
 
 
 def test_grid_search_in_a_pipeline(data: Data) -> None:

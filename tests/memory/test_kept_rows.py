@@ -17,6 +17,7 @@ from spark_pufs import Selection
 from spark_pufs.core.counting.row_sample import ALL, Wanted
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.memory import kept_rows
 from spark_pufs.memory.kept_rows import KeptRows, draw_kept, window_rows
 from support.memory_days import day, days
@@ -29,7 +30,7 @@ def remembered(table: pd.DataFrame, path: Path, **options: Any) -> Selection:
 
 
 def answer(found: Selection) -> Any:
-    plain = json.loads(replace(found, run={}, findings=replace(found.findings, memory=None)).to_json())
+    plain = json.loads(replace(found, run=RunFacts("", 0.0), findings=replace(found.findings, memory=None)).to_json())
     return {name: value for name, value in plain.items() if name not in ("fingerprint", "request")}
 
 

@@ -15,6 +15,7 @@ import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.core.counting.profile import ContentKernel
 from spark_pufs.errors import DataError
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.jobs.config import parse
 from spark_pufs.jobs.select_job import run_select
 from spark_pufs.memory.late_labels import CorrectedKernel
@@ -35,7 +36,7 @@ def read(found: Selection) -> tuple[str, ...]:
 
 
 def answer(found: Selection) -> Any:
-    return json.loads(replace(found, run={}, findings=replace(found.findings, memory=None)).to_json())
+    return json.loads(replace(found, run=RunFacts("", 0.0), findings=replace(found.findings, memory=None)).to_json())
 
 
 def corrected(table: pd.DataFrame, late: pd.DataFrame) -> pd.DataFrame:

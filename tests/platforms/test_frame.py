@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+
 from platforms import __main__ as command
 from platforms import tools
 

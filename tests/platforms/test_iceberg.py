@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ pytestmark = pytest.mark.platform("iceberg")
 
 
 @pytest.fixture(scope="module")
-def jars(installed: Path) -> Iterator[str]:
-    yield ",".join(map(str, sorted((installed / "jars").glob("*.jar"))))
+def jars(installed: Path) -> str:
+    return ",".join(map(str, sorted((installed / "jars").glob("*.jar"))))
 
 
 def test_it_is_the_spark_that_iceberg_is_made_for(jars: str) -> None:

@@ -59,7 +59,8 @@ def renamed(selection: Selection, name: str) -> Selection:
         "redundancy": {"names": [name, "other"], "values": [[1, 0.7], [0.7, 1]]},
     }
     features = (replace(first, name=name, notes=name), *selection.features[1:])
-    request = {**selection.request, "must": (name,), "label": {**selection.request["label"], "column": name}}
+    label = replace(selection.request.label, column=name)
+    request = replace(selection.request, must=(name,), label=label)
     return replace(
         selection,
         features=features,

@@ -55,10 +55,10 @@ def test_the_call_and_the_file_ask_for_the_same_again(
     assert again.names == selection.names
     assert ("sizes" in selection.details) == (name in ("defaults", "a budget and a proposal"))
     (tmp_path / "config.yaml").write_text(yaml_config(selection.request), encoding="utf-8")
-    assert load_config(tmp_path / "config.yaml").request().as_dict() == selection.request
+    assert load_config(tmp_path / "config.yaml").request() == selection.request
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30))
 def test_any_name_survives_the_file(name: str) -> None:
     request = Request(LabelRule(name), "mim", must=(name,), costs={name: 2.0})
-    assert parse(yaml.safe_load(yaml_config(request.as_dict()))).request() == request
+    assert parse(yaml.safe_load(yaml_config(request))).request() == request

@@ -11,15 +11,19 @@ from spark_pufs.findings.parts import Distribution, Level, Redundancy, SearchTra
 from spark_pufs.report import to_html, to_markdown
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN, few_labels
 from spark_pufs.report.sentences import asked, crowded, found, score_words, seen, short, sure, twins, warnings_of
+from spark_pufs.request import Request
 from spark_pufs.selection import Feature, Selection
+from spark_pufs.types import LabelRule
 from support.example_selections import STABILITY, plain
+
+ASKED = Request(LabelRule("label"), "semi-mim", k=1)
 
 
 def ranked(*scores: tuple[float, float, bool], **changes: Any) -> Selection:
     """Features a, b, ... with a score, a standard error and whether they are chosen."""
     features = tuple(Feature(name, i, *score, 1.0, "") for i, (name, score) in enumerate(zip("abcdef", scores), 1))  # noqa: B905
     facts = {**plain().facts, "labelled_positive": 100}
-    base = replace(plain(), features=features, facts=facts, findings=Findings(), request={"k": 1}, warnings=())
+    base = replace(plain(), features=features, facts=facts, findings=Findings(), request=ASKED, warnings=())
     return replace(base, **changes)
 
 
@@ -54,7 +58,7 @@ def test_no_border_where_scores_do_not_decide() -> None:
     assert not sure(ranked((1.0, 0.1, True), (2.0, 0.1, False)))
     assert not sure(ranked((1.0, 0.0, True), (0.5, 0.0, False)))
     assert not sure(ranked((1.0, 0.1, True)))
-    assert not sure(ranked((1.0, 0.1, True), (0.5, 0.1, False), request={"must": ("a",)}))
+    assert not sure(ranked((1.0, 0.1, True), (0.5, 0.1, False), request=replace(ASKED, must=("a",))))
 
 
 @pytest.mark.parametrize(("index", "low", "tone"), [(0.9, 0.8, "good"), (0.6, 0.5, "fair"), (0.6, 0.3, "poor")])
@@ -105,11 +109,11 @@ def test_stability_that_is_not_defined_speaks_neither_for_nor_against() -> None:
 
 
 def test_the_question_names_its_limits() -> None:
-    request = {"k": 3, "budget": 4.5, "must": ("a",), "never": ("b", "c")}
+    request = replace(ASKED, k=3, budget=4.5, must=("a",), never=("b", "c"))
     last = asked(ranked((1.0, 0.1, True), request=request))[-1]
     assert last == "Limits: at most 3 features; total cost at most 4.5; always with a; never with b, c."
-    assert asked(ranked((1.0, 0.1, True), request={}))[-1] == "No limit on how many."
-    proposed = asked(ranked((1.0, 0.1, True), request={"propose_k": True}))[-1]
+    assert asked(ranked((1.0, 0.1, True), request=replace(ASKED, k=None)))[-1] == "No limit on how many."
+    proposed = asked(ranked((1.0, 0.1, True), request=replace(ASKED, k=None, propose_k=True)))[-1]
     assert proposed == "Limits: number of features proposed from held-out evidence."
 
 

@@ -14,8 +14,10 @@ from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, DataError
 from spark_pufs.report.known_warnings import NOTHING_CHOSEN
 from spark_pufs.request import Request
-from spark_pufs.run.execution import prepare, rehearse
+from spark_pufs.run.execution import compare_with, prepare, rehearse
+from spark_pufs.selectors.evidence.comparison import Candidate, EvaluationProtocol
 from spark_pufs.selectors.registry import METHODS
+from spark_pufs.table import pu_table
 from spark_pufs.table.pu_table import pack
 from spark_pufs.types import LabelRule
 
@@ -88,3 +90,18 @@ def test_a_rehearsal_reads_no_rows_and_ends_as_the_run_would(method: str) -> Non
         assert rehearsed(method, k=2, prior=0.2) == []
     else:
         assert rehearsed(method, k=2) == []
+
+
+def test_bounds_are_resolved_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, limits_of = [], pu_table.limits_of
+    monkeypatch.setattr(pu_table, "limits_of", lambda *given: seen.append(given) or limits_of(*given))
+    assert chosen(20, must="b", never=["c"], costs={"*": 2}).names[0] == "b"
+    assert len(seen) == 1
+
+
+def test_a_comparison_reads_the_table_once_for_its_profile() -> None:
+    engine = LocalEngine(table(40))
+    methods, protocol = [Candidate("semi-mim"), Candidate("mim")], EvaluationProtocol(folds=2, repeats=1)
+    found = compare_with(engine, Request(LabelRule("label"), "auto", k=2), methods, protocol)
+    assert len(found.standings) == 3
+    assert [one.what for one in engine.passes].count("profile") == 1

@@ -61,7 +61,7 @@ def wide(columns: int, rows: int = 300) -> pd.DataFrame:
 
 
 def passes(selection: Selection) -> list[str]:
-    return [step["what"] for step in selection.run["passes"]]
+    return [step.what for step in selection.run.passes]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from spark_pufs import Selection, select
 from spark_pufs.run.nothing_left import ordered, say_nothing_left
 from spark_pufs.selectors.base import Outcome
-from spark_pufs.selectors.limits import Limits
+from spark_pufs.table.limits import Limits
 
 
 def limits(k: int, count: int, must: tuple[int, ...] = (), never: tuple[int, ...] = ()) -> Limits:

@@ -15,8 +15,8 @@ from spark_pufs.engines.local import LocalEngine
 from spark_pufs.request import Request
 from spark_pufs.run.relevance import relevance_of, told_alone
 from spark_pufs.selectors.base import Outcome
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits
 from spark_pufs.table.pu_table import inspect, pack
 from spark_pufs.types import LabelRule
 

@@ -14,6 +14,7 @@ import pytest
 import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.errors import ConfigError, DataError, Stopped
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.memory.counts import PartitionState
 from spark_pufs.memory.store import INDEX, Store
 from spark_pufs.report import to_markdown
@@ -28,7 +29,7 @@ def remembered(table: pd.DataFrame, path: Path, window: int | None = None, **opt
 
 def answer(found: Selection) -> Any:
     """All that a selection says, but how it came about."""
-    plain = json.loads(replace(found, run={}, findings=replace(found.findings, memory=None)).to_json())
+    plain = json.loads(replace(found, run=RunFacts("", 0.0), findings=replace(found.findings, memory=None)).to_json())
     return {name: value for name, value in plain.items() if name not in ("fingerprint", "request", "created")}
 
 

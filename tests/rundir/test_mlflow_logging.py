@@ -87,7 +87,7 @@ def test_metrics_name_what_methods_resampling_and_held_out_labels_say() -> None:
     values = {name: value for name, value, step in found if step == 0}
     rows = 300
     labelled = selection.facts["labelled_positive"]
-    assert values.pop("seconds") == selection.run["seconds"]
+    assert values.pop("seconds") == selection.run.seconds
     assert values == {
         "selected": 2, "cost": 4.0, "left_out": 0, "warnings": len(selection.warnings), "rows": rows,
         "labelled_positive": labelled, "labelled_negative": 0, "unlabelled": rows - labelled, "features": 4, "f": 0.5,

@@ -48,4 +48,4 @@ def test_the_same_half_samples(spark: Any, monkeypatch: pytest.MonkeyPatch) -> N
     here = spark_pufs.select(frame, **options)
     there = spark_pufs.select(spark.createDataFrame(frame).repartition(3), **options)
     assert there.details["stability"] == here.details["stability"]
-    assert "sample" not in [one["what"] for one in there.run["passes"]]
+    assert "sample" not in [one.what for one in there.run.passes]

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 import spark_pufs
 from spark_pufs import Selection
 from spark_pufs.errors import DataError
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.memory.store import Store
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.spark.partitions import FramePartitions
@@ -31,7 +32,7 @@ def remembered(table: Any, path: Path, late: Any = None) -> Selection:
 
 
 def answer(found: Selection) -> Any:
-    return json.loads(replace(found, run={}, findings=replace(found.findings, memory=None)).to_json())
+    return json.loads(replace(found, run=RunFacts("", 0.0), findings=replace(found.findings, memory=None)).to_json())
 
 
 def counts(path: Path) -> dict[str, tuple[str, list[int]]]:
@@ -58,7 +59,7 @@ def test_engines_share_a_memory(spark: SparkSession, tmp_path: Path) -> None:
     assert counts(tmp_path / "pandas") == counts(tmp_path / "spark")
     on_pandas = remembered(day(3), tmp_path / "spark")
     on_spark = remembered(spark.createDataFrame(day(3).replace({np.nan: None})), tmp_path / "pandas")
-    assert on_spark.run["engine"] == "spark"
+    assert on_spark.run.engine == "spark"
     assert counts(tmp_path / "pandas") == counts(tmp_path / "spark")
     assert answer(on_spark) == answer(on_pandas)
     write(flows, 2, "late.parquet")

@@ -102,7 +102,7 @@ def huge(features: int = 5000, length: int = 400) -> Selection:
         "stability": {**STABILITY, "frequency": dict.fromkeys(names, 0.5)},
         "comparison": {"rows": [{**COMPARISON["rows"][1], "note": "n" * 5000}] * 300, "protocol": "p"},  # type: ignore
     }
-    request = {**found.request, "include": tuple(names), "must": tuple(names[:3000])}
+    request = replace(found.request, include=tuple(names), must=tuple(names[:3000]))
     return replace(
         found,
         features=ranking,

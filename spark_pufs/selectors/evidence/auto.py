@@ -139,10 +139,7 @@ def _task_of(task: Task, chosen: Method) -> Task:
     task = replace(task, request=request, options=read_options(chosen, _in_short(chosen)))
     plan = task.table.plan
     own = replace(plan, binning=request.binning_or(chosen.binning))
-    if own.binning == plan.binning:
-        return task
-    other = task_of(task, own)
-    return replace(other, limits=replace(other.limits, k=task.limits.k))
+    return task if own.binning == plan.binning else task_of(task, own)
 
 
 def _in_short(chosen: Method) -> dict[str, Json]:

@@ -28,9 +28,9 @@ from spark_pufs.findings import Findings
 from spark_pufs.request import Request
 from spark_pufs.selectors.base import Task
 from spark_pufs.selectors.by_score import first_within
-from spark_pufs.selectors.limits import Limits, groups_of
 from spark_pufs.selectors.sampling import picked_rows, raw_sample, taken
 from spark_pufs.selectors.task import make_task
+from spark_pufs.table.limits import Limits, groups_of
 from spark_pufs.table.pu_table import inspect
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Bins, Json, LabelRule
 

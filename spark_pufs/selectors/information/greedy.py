@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits
 
 __all__ = ["Criterion", "forward"]
 

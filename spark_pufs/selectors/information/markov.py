@@ -27,9 +27,9 @@ from spark_pufs.selectors.information.surrogates import (
     record,
     semi_choice,
 )
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.selectors.options import Options, option
 from spark_pufs.table.counter import Counter, SetCounts
+from spark_pufs.table.limits import Limits
 from spark_pufs.types import LABEL_STATES, LABELLED_NEGATIVE, LABELLED_POSITIVE, Layout
 
 __all__ = ["METHODS", "Found", "Measure", "iamb", "on_surrogate", "pairwise"]

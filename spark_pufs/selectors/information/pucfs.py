@@ -32,9 +32,9 @@ from spark_pufs.findings import Findings
 from spark_pufs.request import is_positive
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.information.set_search import best_first, forward_backward
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.selectors.options import Options, chance_correction, number, one_of, option, whole
 from spark_pufs.table.counter import Counter
+from spark_pufs.table.limits import Limits
 from spark_pufs.types import Json, Layout
 
 __all__ = ["METHODS"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spark_pufs.core.pu.cfs import Correlations, Subset
-from spark_pufs.selectors.limits import Limits
+from spark_pufs.table.limits import Limits
 
 __all__ = ["best_first", "forward_backward"]
 

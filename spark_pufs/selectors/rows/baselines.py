@@ -22,7 +22,6 @@ from spark_pufs.core.counting.row_sample import LabelledRows
 from spark_pufs.findings import Findings
 from spark_pufs.selectors.base import Method, Outcome, Task
 from spark_pufs.selectors.by_score import by_score
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.selectors.one_task import in_one_task
 from spark_pufs.selectors.rows.baseline_options import (
     BaselineOptions,
@@ -39,6 +38,7 @@ from spark_pufs.selectors.rows.baseline_options import (
     SselectOptions,
 )
 from spark_pufs.selectors.sampling import Rows, draw_rows
+from spark_pufs.table.limits import Limits
 
 __all__ = ["METHODS"]
 

@@ -20,9 +20,9 @@ from spark_pufs.core.synthetic.bayes_net import Network, marginal, markov_blanke
 from spark_pufs.engines.base import Blocks
 from spark_pufs.engines.local import LocalBlocks
 from spark_pufs.selectors.information.markov import Measure, iamb, on_surrogate, pairwise
-from spark_pufs.selectors.limits import Limits
 from spark_pufs.studies.study import Row
 from spark_pufs.table.counter import Countable, Counter, SetCounts
+from spark_pufs.table.limits import Limits
 from spark_pufs.types import LABELLED_NEGATIVE, LABELLED_POSITIVE, UNLABELLED, Block, Layout
 
 __all__ = ["BlanketProtocol", "Scenario", "Unit", "run_unit"]

@@ -41,7 +41,7 @@ def convergence_rows(found: Selection) -> list[Row]:
 
 def _masks_scored(found: Selection, generations: int, records: int) -> NDArray[np.float64]:
     """How many masks had been clustered at each record of theta."""
-    options = found.request["options"]
+    options = found.request.options
     steps = np.arange(1.0, records + 1)
     if options.get("search") == "paper":
         steps = np.minimum(PAIRS_PER_RECORD * steps, float(generations))

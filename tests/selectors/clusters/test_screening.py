@@ -55,7 +55,7 @@ def test_the_joint_information_is_of_the_searched_features(wide: pd.DataFrame) -
     """All pairs of 150 features of five levels take 13 MB, those of 40 not 1: only the latter fit."""
     found = spark_pufs.select(wide, screen=40, pair_memory_mb=1, **{**QUICK, "method": "fscpu-mi", "generations": 2})
     assert found.details["screened"] == 40
-    assert sum(one["what"] == "profile" for one in found.run["passes"]) == 1  # which finds the bins, too
+    assert sum(one.what == "profile" for one in found.run.passes) == 1  # which finds the bins, too
 
 
 def test_nothing_is_screened_where_many_are_asked_for(wide: pd.DataFrame) -> None:

@@ -256,7 +256,7 @@ def test_pairs_all_at_once_or_step_by_step(method: str, levels: int, monkeypatch
         select(table, label="s", negative=-1, method=method, k="all", pair_memory_mb=memory) for memory in (256, 0)
     )
     assert at_once.features == by_step.features
-    what = [[step["what"] for step in found.run["passes"]] for found in (at_once, by_step)]
+    what = [[step.what for step in found.run.passes] for found in (at_once, by_step)]
     assert "all pairs" in what[0]
     steps = [w for w in what[1] if w.startswith("pairs with")]
     if levels == 1:

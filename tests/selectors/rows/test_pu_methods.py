@@ -17,7 +17,7 @@ from spark_pufs.core.pu.cfs import Correlations, Subset
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
 from spark_pufs.errors import ConfigError
 from spark_pufs.selectors.information.set_search import best_first, forward_backward
-from spark_pufs.selectors.limits import Limits
+from spark_pufs.table.limits import Limits
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "pufs": {"alpha": "balance"},

@@ -17,6 +17,7 @@ from spark_pufs import select
 from spark_pufs.core.counting.profile import Profile, ProfileKernel
 from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.errors import ConfigError, DataError
+from spark_pufs.findings.run_facts import Reading
 from spark_pufs.request import Request
 from spark_pufs.run.execution import execute, prepare, select_with
 from spark_pufs.spark import scan
@@ -85,8 +86,8 @@ def test_odd_files(spark: SparkSession, tmp_path: Path, name: str) -> None:
         else:
             same(profile(either), expected)
             assert expected.rows
-    assert either.how["reader"] == ("spark" if odd.reason else "arrow"), either.how
-    assert odd.reason in either.how.get("reader_reason", "")
+    assert either.reading.reader == ("spark" if odd.reason else "arrow"), either.reading
+    assert odd.reason in (either.reading.reader_reason or "")
 
 
 def table(rows: int = 400) -> pd.DataFrame:
@@ -122,7 +123,7 @@ def test_the_same_selection_by_both_readers(spark: SparkSession, path: Path, met
     for reader in ("arrow", "spark"):
         asked = Request.of(LabelRule("label"), method=method, **{"k": 3, **_options(METHODS[method])})
         selection = select_with(SparkEngine(spark.read.parquet(str(path)), reader=reader), asked)
-        assert selection.run["reader"] == reader
+        assert selection.run.reading.reader == reader
         found.append({**selection.as_dict(), "run": None})
     assert found[0] == found[1]
 
@@ -142,7 +143,7 @@ def test_the_setting_of_the_session_counts(spark: SparkSession, path: Path) -> N
             select(frame, label="label", method="semi-mim", k=1)
     finally:
         spark.conf.unset("spark.pufs.reader")
-    assert (found.run["reader"], found.run["reader_reason"]) == ("spark", "it was asked for")
+    assert (found.run.reading.reader, found.run.reading.reader_reason) == ("spark", "it was asked for")
 
 
 def test_arrow_that_cannot_be_had_is_an_error(spark: SparkSession, path: Path) -> None:
@@ -179,8 +180,8 @@ def test_whatever_is_more_than_files_is_left_to_spark(spark: SparkSession, path:
     for frame, reason in more_than_files(spark, path):
         engine = SparkEngine(frame)
         engine.source(["a"], [], "label")
-        assert engine.how["reader"] == "spark"
-        assert reason in engine.how["reader_reason"]
+        assert engine.reading.reader == "spark"
+        assert reason in (engine.reading.reader_reason or "")
     spark.catalog.clearCache()
     spark.sql("drop table files_in_a_catalog")
 
@@ -190,7 +191,7 @@ def test_a_broken_file_is_left_to_spark(spark: SparkSession, path: Path) -> None
     (path / "1.parquet").write_bytes(b"PAR1 no longer PAR1")
     engine = SparkEngine(frame)
     engine.source(["a"], [], "label")
-    assert "file '1.parquet' cannot be read by pyarrow" in engine.how["reader_reason"]
+    assert "file '1.parquet' cannot be read by pyarrow" in (engine.reading.reader_reason or "")
 
 
 REQUEST = Request.of(LabelRule("label"), method="semi-mim", k=1)
@@ -231,6 +232,6 @@ def test_on_a_cluster_workers_must_see_the_files(
     monkeypatch.setattr(scan, "one_machine", lambda session: False)
     engine = SparkEngine(spark.read.parquet(str(path)))
     engine.source(["a"], [], "label")
-    assert engine.how == {"reader": "arrow"}
+    assert engine.reading == Reading(reader="arrow")
     with pytest.raises(Unfit, match="workers do not see the files that the driver sees"):
         _probe(spark.range(1), [(str(path / "0.parquet"), 1)])

@@ -11,7 +11,7 @@ import pytest
 from spark_pufs import ConfigError, DataError, compare, select
 from spark_pufs.request import Request
 from spark_pufs.selectors.by_score import by_score, first_within, mask_within, whole_units
-from spark_pufs.selectors.limits import Limits, groups_of, limits_of
+from spark_pufs.table.limits import Limits, asked_for_more, groups_of, limits_of
 from spark_pufs.types import LabelRule
 
 NAMES = ("a1", "b1", "a2", "c", "b2")
@@ -23,7 +23,7 @@ def asked(**options: Any) -> Request:
 
 
 def limits(**options: Any) -> Limits:
-    return limits_of(asked(**options), NAMES, NAMES)[0]
+    return limits_of(asked(**options), NAMES, NAMES)
 
 
 def test_a_group_is_one_unit() -> None:
@@ -72,8 +72,15 @@ def test_must_and_never_take_the_whole_group() -> None:
 
 
 def test_more_units_than_there_are() -> None:
-    _, told = limits_of(asked(k=4, never="c"), NAMES, NAMES)
+    request = asked(k=4, never="c")
+    told = asked_for_more(request, limits_of(request, NAMES, NAMES))
     assert told == ("Asked for 4 groups and single features, 2 can be chosen: all of them are.",)
+
+
+def test_limits_on_some_of_the_features_keep_their_groups() -> None:
+    own = limits(k=3, never="c").of([4, 3, 1, 0])
+    assert (own.k, own.unit.tolist(), own.never.tolist()) == (2, [0, 1, 0, 3], [False, True, False, False])
+    assert limits().of([0, 1, 3]).units is None
 
 
 def test_what_a_method_left_incomplete_is_completed() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from spark_pufs.core.schema import Name, match, patterns
 from spark_pufs.errors import ConfigError, Fault
 from spark_pufs.request import Request
 
-__all__ = ["Limits", "groups_of", "limits_of"]
+__all__ = ["Limits", "asked_for_more", "groups_of", "limits_of"]
 
 _ROUNDING = 1e-12  # costs of 0.1, 0.1 and 0.1 fit a budget of 0.3
 
@@ -31,6 +31,19 @@ class Limits:
     must: tuple[int, ...]
     never: NDArray[np.bool_]
     units: NDArray[np.intp] | None = None
+
+    def of(self, places: list[int]) -> Limits:
+        """The same on some of the features, those at ``places``."""
+        own = {place: i for i, place in enumerate(places)}
+        must = tuple(own[place] for place in self.must if place in own)
+        units = None if self.units is None else _renumbered(self.units[places])
+        part = replace(self, costs=self.costs[places], must=must, never=self.never[places], units=units)
+        return replace(part, k=min(self.k, part.available))
+
+    @property
+    def available(self) -> int:
+        """How many units can be chosen at all."""
+        return self.count(np.flatnonzero(~self.never))
 
     def open(self, chosen: list[int]) -> NDArray[np.bool_]:
         """Features (D,) that may be chosen next: those that have to be, then what the budget still pays for."""
@@ -96,8 +109,8 @@ class Limits:
         return min(self.k, int((totals <= self.ceiling).sum()))
 
 
-def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) -> tuple[Limits, tuple[str, ...]]:
-    """The request's bounds in terms of the features there are, and warnings about what they cannot mean.
+def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) -> Limits:
+    """The request's bounds in terms of the features there are.
 
     ``table``: all its columns, for what is one of them is no glob.
     """
@@ -119,10 +132,15 @@ def limits_of(request: Request, names: tuple[str, ...], table: tuple[str, ...]) 
         units=_units(len(names), groups),
     )
     _check(limits, names)
-    if request.k is not None and request.k > available:
-        what = "features" if limits.units is None else "groups and single features"
-        return limits, (f"Asked for {request.k} {what}, {available} can be chosen: all of them are.",)
-    return limits, ()
+    return limits
+
+
+def asked_for_more(request: Request, limits: Limits) -> tuple[str, ...]:
+    """A warning where more features are asked for than can be chosen."""
+    if request.k is None or request.k <= limits.available:
+        return ()
+    what = "features" if limits.units is None else "groups and single features"
+    return (f"Asked for {request.k} {what}, {limits.available} can be chosen: all of them are.",)
 
 
 def groups_of(request: Request, names: Sequence[str], table: Sequence[str]) -> dict[str, list[int]]:
@@ -149,6 +167,12 @@ def _units(features: int, groups: Mapping[str, Sequence[int]]) -> NDArray[np.int
     for members in groups.values():
         units[list(members)] = members[0]
     return units
+
+
+def _renumbered(units: NDArray[np.intp]) -> NDArray[np.intp] | None:
+    """The units (D,) of some features, each by the place of its first feature; None where every one is by itself."""
+    _, first, own = np.unique(units, return_index=True, return_inverse=True)
+    return None if len(first) == len(units) else first[own]
 
 
 def _whole(features: Sequence[int], groups: Mapping[str, Sequence[int]]) -> list[int]:

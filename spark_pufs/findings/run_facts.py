@@ -1,0 +1,52 @@
+"""How a selection was made: where, in which passes over the rows, how long it took. It differs from run to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from spark_pufs.core.records import read, written
+from spark_pufs.types import Json
+
+__all__ = ["Pass", "Reading", "RunFacts"]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass over rows: what it was for, and how long it took."""
+
+    what: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Who read the rows and why, where an engine has several ways; ``rows``: where counts stand for them."""
+
+    reader: str | None = None
+    reader_reason: str | None = None
+    rows: str | None = None
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """The engine, how it read the rows, the seconds, and the passes one after the other.
+
+    >>> RunFacts("spark", 1.5, (Pass("profile", 0.7),), Reading(reader="arrow")).as_dict()
+    {'engine': 'spark', 'reader': 'arrow', 'seconds': 1.5, 'passes': [{'what': 'profile', 'seconds': 0.7}]}
+    """
+
+    engine: str
+    seconds: float
+    passes: tuple[Pass, ...] = ()
+    reading: Reading = field(default_factory=Reading)
+
+    def as_dict(self) -> dict[str, Json]:
+        """Plain values for JSON, in one mapping."""
+        reading = {name: value for name, value in vars(self.reading).items() if value is not None}
+        return {"engine": self.engine, **reading, "seconds": self.seconds, "passes": written(self.passes)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Json]) -> RunFacts:
+        """What ``as_dict`` gave; ``ValueError`` where it cannot be understood."""
+        return read(cls, {**values, "reading": values}, "run")

@@ -44,7 +44,7 @@ SETTINGS = {
 # great cost: of a session that mostly starts jobs of Python, that is a third of what Java takes. It has to run ten
 # times as often as by default, which code that goes through rows soon does.
 LOCAL_SETTINGS = {
-    "spark.python.daemon.module": "spark_pufs.spark.daemon",
+    "spark.python.daemon.module": "spark_pufs.spark.worker",
     "spark.driver.defaultJavaOptions": "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
     "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000",
 }

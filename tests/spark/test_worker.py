@@ -1,4 +1,4 @@
-"""What a Python worker does once; its daemon looks for what is installed before Spark's archives of the same modules."""
+"""What a Python worker does once; its daemon finds what is installed before Spark's archives of the same modules."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
 """Whether p-values, error rates, intervals and promises hold: simulation where the truth is known.
 
-    OMP_NUM_THREADS=1 python benchmarks/calibration.py [--tables 200] [--out docs/results/calibration.md]
+    OMP_NUM_THREADS=1 python benchmarks/calibration.py [--tables 200] [--part figures] [--out PAGE]
 
 Parts: p-values of the tests of columns under the null; the false share and the power at fdr 0.1 over tables of the ten
 artificial conditions, beside analysis of variance with the same procedure, which is Spark ML's fdr mode for numbers;
 the check of labels on tables with and without a column that labels follow; the interval of the share of positives;
-lists with a promised recall.
+lists with a promised recall; errors and intervals of single figures (calibration_figures.py). A part that is asked for
+alone takes its place on the page, and the others stay as they are.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import calibration_figures
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -183,21 +185,34 @@ def _listed(gap: float, recall: float, seed: int) -> tuple[float, float]:
     return float(np.isin(hidden, listed).mean()), float(y[listed].mean()) if len(listed) else 1.0
 
 
-def parts(tables: int) -> Iterator[Part]:
-    for part in (p_values, false_share, prior_interval, label_check, lists):
-        yield part(tables)
+def figures(tables: int) -> Part:
+    words = "Intervals are to hold what they estimate, p-values to pass as often as they say; power is to be as told."
+    head = calibration_figures.HEAD
+    return Part("Figures with an error", words, head, calibration_figures.figures(tables))
+
+
+PARTS = {part.__name__: part for part in (p_values, false_share, prior_interval, label_check, lists, figures)}
+
+
+def placed(page: str, part: Part) -> str:
+    """The page with a part in its place, or at the end."""
+    before, mark, after = page.partition(f"\n## {part.title}\n")
+    _, more, rest = after.partition("\n## ")
+    return before + str(part) + (more + rest if mark else "")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
+    parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--out", type=Path, default=Path("docs/results/calibration.md"))
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    page = HEAD
-    for part in parts(given.tables):
-        print(part, flush=True)
-        page += str(part)
+    page = HEAD if given.part is None else given.out.read_text(encoding="utf-8")
+    for part in PARTS.values() if given.part is None else [PARTS[given.part]]:
+        found = part(given.tables)
+        print(found, flush=True)
+        page = placed(page, found)
     given.out.write_text(page, encoding="utf-8")
 
 

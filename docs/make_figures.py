@@ -1,4 +1,4 @@
-"""Draw the figures of docs/theory.md: python docs/make_figures.py (needs the extra `plots`)
+"""Draw the figures of the pages: python docs/make_figures.py [NAME ...] (needs the extra `plots`)
 
 Everything drawn is computed by the package. Colours are those of the report; a style sheet inside each picture turns
 them round on a dark page.
@@ -7,7 +7,9 @@ them round on a dark page.
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Callable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from spark_pufs.core.clusters.objective import recall_precision
 from spark_pufs.core.evidence.pu_scores import Counts, score_counts
 from spark_pufs.core.information.power import g_power, kappa_mar_c
 from spark_pufs.core.synthetic.artificial import CONDITIONS, make_artificial
+from spark_pufs.report.figures import PARTS
 
 matplotlib.use("svg")
 from matplotlib import pyplot as plt
@@ -163,6 +166,25 @@ def stability() -> Any:
     return figure
 
 
+@cache
+def chosen(method: str) -> spark_pufs.Selection:
+    """What a method finds in 20 columns, of which ten tell something and one says again what another does."""
+    data = make_artificial(CONDITIONS[0], 7)
+    table = pd.DataFrame(data.X, columns=data.names)
+    relevant = [name for name in table if name.startswith("relevant")]
+    columns = [*relevant[:10], *[name for name in table if name not in relevant][:9]]
+    first = table[columns[0]]
+    again = first + np.random.default_rng(0).normal(0, 0.25 * first.std(), len(first))
+    table = table[columns].assign(**{f"{columns[0]}_again": again}, label=data.s)
+    more = {"k": 10} if method == "fscpu" else {"stability": 20}
+    return spark_pufs.select(table, label="label", method=method, **more)
+
+
+def gallery(part: str) -> Any:
+    """A part of a report as `Selection.plot` draws it."""
+    return chosen("fscpu" if part == "search" else "semi-jmi").plot(part)
+
+
 FIGURES: dict[str, Callable[[], Any]] = {
     "pu_data": pu_data,
     "kappa": kappa,
@@ -171,12 +193,14 @@ FIGURES: dict[str, Callable[[], Any]] = {
     "pu_scores": scores,
     "cluster_check": check,
     "stability": stability,
+    **{f"gallery_{part}": partial(gallery, part) for part in PARTS},
 }
 
 
 def svg(figure: Any) -> str:
     """The figure as text, with colours for a dark page too."""
-    figure.tight_layout()
+    if figure.get_layout_engine() is None:
+        figure.tight_layout()
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None})
     rules = "".join(
@@ -192,8 +216,8 @@ def svg(figure: Any) -> str:
 def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     with plt.rc_context(PLAIN):
-        for name, draw in FIGURES.items():
-            (IMAGES / f"{name}.svg").write_text(svg(draw()), encoding="utf-8")
+        for name in sys.argv[1:] or FIGURES:
+            (IMAGES / f"{name}.svg").write_text(svg(FIGURES[name]()), encoding="utf-8")
             plt.close("all")
 
 

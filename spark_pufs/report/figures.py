@@ -76,6 +76,8 @@ def _sizes(selection: Selection, canvas: type[Figure]) -> Figure:
     axis.errorbar([point.k for point in points], [point.auc for point in points], yerr=errors, color=BLUE, marker="o")
     axis.axvline(found.chosen if found else 0, color=GREY, ls="--", lw=1)
     axis.set(xscale="log", xlabel="features", ylabel="held-out PU-AUC")
+    axis.set_xticks([point.k for point in points], [f"{point.k:,}" for point in points])
+    axis.minorticks_off()
     return figure
 
 

@@ -269,7 +269,8 @@ def _auc(high: Floats, low: Floats, level: float) -> Estimate:
     value, variance = delong(high, low)
     # The trials that a share of this variance would have come from; at 0 or 1 the variance says nothing.
     trials = value * (1 - value) / variance if variance > 0 else min(len(high), len(low))
-    ends = wilson(value, trials, level)
+    few = max(min(len(high), len(low)) - 1, 1)  # labelled rows, mostly, that the variance is estimated from
+    ends = wilson(value, trials, level, few)
     return Estimate(value, math.sqrt(variance), float(ends[0]), float(ends[1]))
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from spark_pufs.errors import DataError, Fault
 
@@ -62,7 +62,7 @@ def stability(masks: ArrayLike, level: float = 0.95) -> Stability:
 
     >>> runs = [[1, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]]
     >>> print(stability(runs))
-    stability 0.33 (-0.02 to 0.69) over 3 runs: the answer depends on the draw
+    stability 0.33 (-0.84 to 1.00) over 3 runs: the answer depends on the draw
     >>> stability(runs).frequency.round(2).tolist()
     [1.0, 0.67, 0.33, 0.0]
     """
@@ -70,8 +70,9 @@ def stability(masks: ArrayLike, level: float = 0.95) -> Stability:
     frequency = Z.mean(axis=0)
     lows, highs = wilson(frequency, len(Z), level)
     index, error = nogueira(Z)
-    reach = _quantile(level) * error
-    low, high = index - reach, min(index + reach, 1.0)
+    few = len(Z) / (len(Z) - 1)  # the asymptotic error is too small where runs are few, and so is the normal quantile
+    reach = _quantile(level, len(Z) - 1) * error * few
+    low, high = max(index - reach, -1.0), min(index + reach, 1.0)
     same_size = len(set(Z.sum(axis=1).tolist())) == 1 and not math.isnan(index)
     agreement = kuncheva(Z) if same_size else None
     return Stability(
@@ -116,22 +117,27 @@ def kuncheva(masks: ArrayLike) -> float:
     return float(((common * features - k * k) / (k * (features - k))).mean())
 
 
-def wilson(share: ArrayLike, trials: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
-    """Wilson's score interval of a ``share`` seen in ``trials``; the trials may be an effective number, even inf.
+def wilson(
+    share: ArrayLike, trials: ArrayLike, level: float = 0.95, freedom: float = math.inf
+) -> tuple[Floats, Floats]:
+    """Wilson's score interval of a ``share`` seen in ``trials``, which may be an effective number, even inf.
+
+    ``freedom``: degrees of freedom of the variance that this number was taken from.
 
     >>> low, high = wilson(0.0, 10)
     >>> round(float(low), 3), round(float(high), 3)
     (0.0, 0.278)
     """
-    p, ratio = np.asarray(share, np.float64), _quantile(level) ** 2 / np.asarray(trials, np.float64)
+    p, ratio = np.asarray(share, np.float64), _quantile(level, freedom) ** 2 / np.asarray(trials, np.float64)
     middle = (p + ratio / 2) / (1 + ratio)
     reach = np.sqrt(p * (1 - p) * ratio + ratio**2 / 4) / (1 + ratio)
     # Rounding must not push the interval off a share of exactly 0 or 1.
     return np.clip(np.minimum(middle - reach, p), 0, 1), np.clip(np.maximum(middle + reach, p), 0, 1)
 
 
-def _quantile(level: float) -> float:
-    return NormalDist().inv_cdf(0.5 + level / 2)
+def _quantile(level: float, freedom: float = math.inf) -> float:
+    """Of the normal distribution, and of Student's where the variance was estimated from few."""
+    return float(special.stdtrit(freedom, 0.5 + level / 2))
 
 
 def _checked(masks: ArrayLike) -> Mask:

@@ -10,6 +10,7 @@ positive and 30 % of those are labelled. Each day is compared with the day befor
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ import spark_pufs
 
 ROWS, METHOD, K = 3000, "semi-mim", 3
 DEALS = 5
+WEEK: int = 7
 ALARMS = ("changed", "refit needed")
 NAMES = list("abcdefghijkl")
 
@@ -105,6 +107,23 @@ def seen(change: Change, word: str, streams: int) -> tuple[int, int]:
     return alarms, named
 
 
+def warned(change: Change | None, streams: int, days: int, word: str = "") -> tuple[int, int]:
+    """Of how many days a memory of the week before says that the day is unlike others, and names the cause."""
+    unlike = named = 0
+    for stream in range(streams):
+        with tempfile.TemporaryDirectory() as state:
+            for number in range(days + WEEK):
+                last = number == days + WEEK - 1
+                table = day(20_000 + 1000 * stream + number, change if last else None).assign(day=number)
+                kept = spark_pufs.select(
+                    table, label="label", method=METHOD, k=K, memory=state, partition="day", window=WEEK + 1
+                ).findings.memory
+                if kept is not None and number >= WEEK:
+                    unlike += bool(kept.newest)
+                    named += any(one.name == word for one in kept.newest)
+    return unlike, named
+
+
 def rt_iot_days(path: Path, seed: int, days: int = 30) -> Iterator[pd.DataFrame]:
     table = pd.read_parquet(path)
     rng = np.random.default_rng(seed)
@@ -134,6 +153,11 @@ def main() -> None:
     for name, (change, word) in CHANGES.items():
         alarms, named = seen(change, word, given.streams)
         print(f"| {name} | {alarms} | {named} |", flush=True)
+    unlike, _ = warned(None, 1, given.days)
+    print(f"\nA memory of {WEEK} days: warns on {unlike} of {given.days} days without a change.")
+    print(f"\n| change | the memory warns the same day, of {given.streams} | names it |\n|---|---|---|")
+    for name, (change, word) in CHANGES.items():
+        print(f"| {name} | {' | '.join(map(str, warned(change, given.streams, 1, word)))} |", flush=True)
     print(f"\n{time.process_time() - began:.0f} CPU s")
 
 

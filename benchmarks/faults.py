@@ -3,6 +3,7 @@
 python benchmarks/faults.py --points              every file operation of every job in turn: SIGKILL, and a full disk
 python benchmarks/faults.py --points --spark      the same on local[2]; killed is the driver
 python benchmarks/faults.py --random 20           every job so many times at a random moment; --spark as above
+python benchmarks/faults.py --store 50            a memory, day after day, at random operations on its folder; --spark
 python benchmarks/faults.py --kills 20            a longer search, from the start of its process on
 """
 
@@ -88,6 +89,18 @@ def every_job(arguments: argparse.Namespace) -> int:
     return int(not all(found.clean for found in total.values()))
 
 
+def one_store(arguments: argparse.Namespace) -> int:
+    """A memory of counts struck as tests/support/crash_store.py says."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+    strike = import_module("support.crash_store").strike_the_store
+    java = import_module("support.shared_java").shared_java if arguments.spark else nullcontext
+    engine = "spark" if arguments.spark else "memory"
+    with java(), tempfile.TemporaryDirectory() as name:
+        found = strike(Path(name), arguments.store, random.Random(arguments.seed), engine)
+    print(f"a memory on {engine}: {told(found, 'kills')}")
+    return int(not found.clean)
+
+
 def _strikes(points: Any, arguments: argparse.Namespace, rng: random.Random) -> dict[str, Callable[[Any, Path], Any]]:
     if arguments.random:
         return {"kills": partial(points.strike_at_random, kills=arguments.random, rng=rng)}
@@ -108,10 +121,13 @@ def main() -> int:
     parser.add_argument("--points", action="store_true", help="strike at every file operation")
     parser.add_argument("--every", type=int, default=1, help="or at every so manyth")
     parser.add_argument("--job", default="", help="only jobs with this in their name")
+    parser.add_argument("--store", type=int, default=0, help="strike a memory so many times")
     parser.add_argument("--random", type=int, default=0, help="strike every job so many times")
     arguments = parser.parse_args()
     if arguments.points or arguments.random:
         return every_job(arguments)
+    if arguments.store:
+        return one_store(arguments)
     engine, rng = "spark" if arguments.spark else "local", random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

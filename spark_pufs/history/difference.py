@@ -98,6 +98,8 @@ class Difference:
     - "changed within error": features came or went, each with a difference that the errors of both runs explain.
     - "changed": a difference of a chosen feature beyond the errors, a column that drifted, or another share of labels.
     - "refit needed": a feature chosen before is gone or constant, or one that is chosen drifted far.
+
+    A column drifts between two runs, or between the newest partition of a memory and the others of its window.
     """
 
     verdict: Verdict
@@ -195,6 +197,7 @@ def difference(before: Selection, after: Selection) -> Difference:
     went = tuple(changes[name] for name in before.names if name not in names[1])
     stayed = tuple(changes[name] for name in after.names if name in names[0])
     verdict, reasons = _judged(came, went, stayed, drift, share)
+    verdict, reasons = _with_newest(verdict, reasons, before, after)
     columns = [[f.name for f in one.features] for one in (before, after)]
     return Difference(
         verdict=verdict,
@@ -310,6 +313,24 @@ def _judged(
     if came or went:
         return "changed within error", [f"{len(came)} features came and {len(went)} went, all within the errors"]
     return "unchanged", []
+
+
+def _with_newest(
+    verdict: Verdict, reasons: list[str], before: Selection, after: Selection
+) -> tuple[Verdict, list[str]]:
+    """The verdict, where the window of a memory has a newest partition that is not like its others: two windows share
+    most of their rows, so that what came with one day is hardly seen between them."""
+    old, new = before.findings.memory, after.findings.memory
+    if new is None or not new.newest or (old is not None and old.last == new.last):
+        return verdict, reasons
+    chosen, far = set(before.names) | set(after.names), False
+    told = []
+    for one in new.newest:
+        far |= one.name in chosen and one.share >= FAR
+        name = f"{one.name}{' (chosen)' if one.name in chosen else ''}"
+        told.append(f"partition {new.last} is unlike the others: {name}, {one.rows} rows, {one.share:.0%} moved")
+    least: Verdict = "refit needed" if far else "changed"
+    return max(verdict, least, key=VERDICTS.index), [*told, *reasons]
 
 
 def _settings(before: object, after: object, name: str = "") -> Iterator[Setting]:

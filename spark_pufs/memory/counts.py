@@ -23,6 +23,12 @@ class PartitionState:
     profile: ProfileState
     counts: CountTable
 
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Label x level, (3, L)."""
+        counts = self.counts.counts
+        return np.diagonal(counts, axis1=1, axis2=2) if counts.ndim == 3 else counts
+
     def merge(self, other: PartitionState) -> PartitionState:
         return PartitionState(self.profile.merge(other.profile), self.counts.merge(other.counts))
 

@@ -15,29 +15,44 @@ from spark_pufs.types import LABELLED_POSITIVE, UNLABELLED
 
 __all__ = ["drift_of_newest", "newest_warning"]
 
+Counts = NDArray[np.int64]
 CHANCE = 0.01  # of one false alarm among all columns
 MOVED = 0.1  # of the rows: less is nothing to act on, however sure
 TOLD = 5
 _ROWS = {UNLABELLED: "unlabelled", LABELLED_POSITIVE: "labelled"}
 
 
-def drift_of_newest(
-    reference: Reference, window: NDArray[np.int64], newest: NDArray[np.int64]
-) -> tuple[NewestDrift, ...]:
-    """Columns whose rows of the ``newest`` partition lie at other levels than all others; the most moved first.
+def drift_of_newest(reference: Reference, parts: Sequence[Counts]) -> tuple[NewestDrift, ...]:
+    """Columns whose rows of the newest partition lie at other levels than those of all others; the most moved first.
 
-    Both are rows (3, L) by label and level, ``window`` with the newest partition in it.
+    ``parts``: rows (3, L) by label and level of each, oldest first. What an odd one among the others has moved does not
+    count: the newest has to be unlike most of them, one by one, too.
     """
-    rest, layout = window - newest, reference.layout
+    *others, newest = parts
+    rest, layout = sum(others, np.zeros_like(newest)), reference.layout
     limit = math.log(CHANCE / max(len(_ROWS) * len(reference.bins), 1))
     found = []
     for i, bins in enumerate(reference.bins):
-        before, after = (ColumnCounts.of(bins, counts[:, layout.span(i)]) for counts in (rest, newest))
+        span = layout.span(i)
+        before, after = (ColumnCounts.of(bins, counts[:, span]) for counts in (rest, newest))
         for state, rows in _ROWS.items():
             drift = drift_between(before, after, state)
-            if drift is not None and drift.distance >= MOVED and drift.log_p <= limit:
+            sure = drift is not None and drift.distance >= MOVED and drift.log_p <= limit
+            if drift is not None and sure and _unlike_most([one[state, span] for one in others], newest[state, span]):
                 found.append(NewestDrift(bins.name, rows, round(drift.distance, 4)))
     return tuple(sorted(found, key=lambda one: (-one.share, one.name, one.rows)))
+
+
+def _unlike_most(others: Sequence[Counts], newest: Counts) -> bool:
+    """Whether the share of rows (levels,) that moved is large beside half of the others or more.
+
+    >>> usual, odd = np.array([5, 5]), np.array([0, 10])
+    >>> _unlike_most([usual, usual, odd], odd), _unlike_most([usual, odd, usual], usual)
+    (True, False)
+    """
+    told = [one / one.sum() for one in others if one.sum()]
+    moved = [np.abs(one - newest / newest.sum()).sum() / 2 for one in told]
+    return not moved or float(np.median(moved)) >= MOVED
 
 
 def newest_warning(key: str, found: Sequence[NewestDrift]) -> str:

@@ -6,6 +6,9 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spark_pufs.core.counting.profile import Content, ContentKernel
 from spark_pufs.core.schema import label_states
 from spark_pufs.errors import DataError, Fault
@@ -27,13 +30,13 @@ log = logging.getLogger("spark_pufs")
 @dataclass(frozen=True)
 class Kept:
     """Partitions of a window by key, and what their counts come to; ``read``: those that were counted just now;
-    ``newest``: the counts of the last one."""
+    ``labels``: label x level (3, L) of each, oldest first."""
 
     entries: Mapping[str, Entry]
     state: PartitionState
     read: tuple[str, ...]
     rows: Mapping[str, KeptRows]
-    newest: PartitionState
+    labels: Sequence[NDArray[np.int64]]
 
     @property
     def rows_read(self) -> int:
@@ -84,8 +87,8 @@ class Counting:
 
     def window(self, reference: Reference, keys: Sequence[str], known: Mapping[str, Entry]) -> Kept:
         """The partitions ``keys``, read where they are not ``known`` as they are now."""
-        entries, read, rows = {}, [], {}
-        state = newest = reference.kernel().start()
+        entries, read, rows, labels = {}, [], {}, []
+        state = reference.kernel().start()
         for key in keys:
             one = self._kept(reference, key, known.get(key))
             if one is None:
@@ -94,11 +97,11 @@ class Counting:
                 read.append(key)
             else:
                 entries[key] = known[key]
-            newest = one.state
-            state = state.merge(newest)  # one at a time: those of a wide table are large
+            labels.append(one.state.labels.copy())
+            state = state.merge(one.state)  # one at a time: those of a wide table are large
             if self.rows and one.rows is not None:
                 rows[key] = one.rows
-        return Kept(entries, state, tuple(read), rows, newest)
+        return Kept(entries, state, tuple(read), rows, labels)
 
     def _kept(self, reference: Reference, key: str, entry: Entry | None) -> Counted | None:
         """The counts that are kept of a partition; None where it has to be read."""

@@ -166,7 +166,7 @@ class Update:
         elif self.counting.keep:
             self.counting.store.tidy(made.index)
         told = self._told(window, made, left, outside)
-        newest = drift_of_newest(window.reference, window.labels, Window(window.reference, made.kept.newest).labels)
+        newest = drift_of_newest(window.reference, made.kept.labels)
         return window, replace(told, labels_without_row=unfound, newest=newest)
 
     def _told(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
-import venv
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date
@@ -18,15 +15,13 @@ from typing import Any
 
 import pytest
 
-ASKED = "SPARK_PUFS_TEST_AIRFLOW"
+from support.real_airflow import ALARMS, ASKED, BIN, ROOT, example_days, installed
+
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not os.environ.get(ASKED), reason=f"installs Airflow from PyPI and takes minutes; {ASKED}=1"),
 ]
 
-ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
-PACKAGES = ["apache-airflow>=3.3,<4", "apache-airflow-providers-apache-spark>=6.3"]
 CONFIG = """
 source: {path: x}
 label: {column: label}
@@ -57,7 +52,6 @@ for step in json.loads(sys.argv[1]):
     interval = json.loads(current.read_text())["interval"] if current.exists() else ""
     print("ENDED " + json.dumps([tasks, interval]), flush=True)
 """
-ALARMS = "def tell(text, context):\n    with open({path!r}, 'a') as file:\n        file.write(text + chr(10))\n"
 
 
 @dataclass(frozen=True)
@@ -100,31 +94,9 @@ def airflow(tmp_path_factory: pytest.TempPathFactory) -> Airflow:
         "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "jobs" / "airflow", folder, ROOT))),
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",  # where spark-submit is
     }
-    made = Airflow(_installed(folder), variables, folder)
+    made = Airflow(installed(folder), variables, folder)
     subprocess.run([made.python, "-m", "airflow", "db", "migrate"], env=variables, check=True, timeout=300)
     return made
-
-
-def _installed(folder: Path) -> str:
-    """The Python of an environment with Airflow, a new one unless the variable names one."""
-    if Path(os.environ[ASKED]).is_file():
-        return os.environ[ASKED]
-    venv.create(folder / "venv", with_pip=True)
-    python = str(folder / "venv" / "bin" / "python")
-    uv = shutil.which("uv", path=f"{BIN}{os.pathsep}{os.environ['PATH']}")
-    install = [uv, "pip", "install", "--quiet", "--python", python] if uv else [python, "-m", "pip", "install", "-q"]
-    subprocess.run([*install, *PACKAGES], check=True, timeout=900)
-    return python
-
-
-def example_days() -> Any:
-    """The maker of days that the page uses."""
-    spec = importlib.util.spec_from_file_location("example_days", ROOT / "jobs" / "airflow" / "example_days.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def states(tasks: dict[str, Any]) -> dict[str, str]:

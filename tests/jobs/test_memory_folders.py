@@ -135,3 +135,18 @@ def test_likely_positives_are_not_listed_from_a_memory(tmp_path: Path) -> None:
     own |= {"output": asked.output.model_copy(update={"likely_positives": True})}
     with pytest.raises(ConfigError, match="likely_positives': goes through all rows, and a memory keeps counts"):
         run_select(asked.model_copy(update=own))
+
+
+def test_a_table_too_large_for_memory_is_read_in_memory_by_partition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``engine: auto`` looks at one partition at a time: Spark is not started for a small one of a large table."""
+    from spark_pufs.jobs import opening, small_tables
+
+    for number in (1, 2, 3):
+        write(tmp_path / "flows" / f"day=2026-01-0{number}", number)
+    monkeypatch.setattr(small_tables, "MEMORY_MB", 0.05)  # a partition is of 0.03
+    monkeypatch.setattr(opening, "_on_spark", lambda *_: pytest.fail("Spark was started"))
+    asked = config(tmp_path, str(tmp_path / "flows")).model_copy(update={"engine": "auto"})
+    _, counts = selected(asked)
+    assert counts.rows == 1200

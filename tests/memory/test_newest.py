@@ -49,3 +49,31 @@ def test_the_share_by_hand(tmp_path: Path) -> None:
     newest(before, tmp_path)
     found = {one.rows: one.share for one in newest(after, tmp_path) if one.name == "word"}
     assert found == {"unlabelled": round(800 / 890, 4), "labelled": round(100 / 110, 4)}
+
+
+def test_a_usual_day_after_odd_ones_is_no_alarm(tmp_path: Path) -> None:
+    """Two of five days before it are in another unit: their rows are told from all others, and the day is not."""
+    odd = [day(number).assign(d=lambda table: table["d"] * 1000) for number in (4, 5)]
+    newest(days(1, 3), tmp_path)
+    assert {one.name for one in newest(odd[0], tmp_path)} == {"d"}
+    newest(odd[1], tmp_path)
+    assert newest(day(6), tmp_path) == ()
+
+
+def test_the_verdict_of_diff_is_that_of_the_day(tmp_path: Path) -> None:
+    """A window of many days hardly moves with one of them."""
+
+    def run(table: pd.DataFrame) -> spark_pufs.Selection:
+        return spark_pufs.select(table, memory=tmp_path, partition="day", **OPTIONS)
+
+    first, usual = run(days(1, 12)), run(day(13))
+    assert spark_pufs.diff(first, usual).verdict == "unchanged"
+    other = run(day(14).assign(d=lambda table: table["d"] * 1000))
+    found = spark_pufs.diff(usual, other)
+    assert (found.verdict, found.exit_code) == ("changed", 11)
+    assert found.reasons[0].startswith("partition 2026-01-14 is unlike the others: d, ")
+    chosen = run(day(15).assign(a=lambda table: table["a"] * 1000))
+    found = spark_pufs.diff(other, chosen)
+    assert found.verdict == "refit needed"
+    assert any("a (chosen), unlabelled rows" in reason for reason in found.reasons)
+    assert spark_pufs.diff(chosen, chosen).verdict == "unchanged"

@@ -24,7 +24,7 @@ from typing import Any
 from spark_pufs.errors import PufsError
 from spark_pufs.rundir.folder import RunFolder
 
-__all__ = ["Job", "Tally", "strike_at_random", "strike_everywhere"]
+__all__ = ["BROKEN", "DONE", "REFUSED", "Job", "Tally", "forked", "left_over", "strike_at_random", "strike_everywhere"]
 
 CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.truncate"}
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC

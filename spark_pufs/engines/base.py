@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.bins import code_columns, code_text
@@ -25,7 +24,9 @@ from spark_pufs.engines.at_work import METRICS, method_at_work
 from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
-if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
+if TYPE_CHECKING:  # tasks of a pass need none of these, and pandas and scipy take as long to load as thousands of rows
+    import pandas as pd
+
     from spark_pufs.core.clusters.diagonal_em import MixtureSettings
     from spark_pufs.core.search.mask_draws import MaskDraws
 
@@ -50,7 +51,7 @@ __all__ = [
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
-InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
+InProcess = Callable[["pd.DataFrame"], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
 

@@ -5,7 +5,7 @@ Needs Python 3.11 or later and nothing else; what follows the word goes to the c
 memory; `python3 run.py demo --engine spark` does it on Spark, for which Java is installed where it may be.
 Tests run in two processes side by side; `-n 0` runs them in one, as a debugger wants it.
 `python3 run.py test --quick` leaves out the tests that start Java or processes of their own, and slow ones.
-`python3 run.py platforms delta s3` installs real Delta and a real S3 server into .platforms/ and runs the tests on
+`python3 run.py platforms delta iceberg` installs real Delta and Iceberg into .platforms/ and runs the tests on
 them, which `test` skips; without names, all parts.
 """
 

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from pydantic import Field, model_validator
 
 from spark_pufs.jobs.config import RunConfig, Section, resolved
-from spark_pufs.jobs.opening import opened
+from spark_pufs.jobs.opening import opened, pinned
 from spark_pufs.jobs.places import check_apart
 from spark_pufs.jobs.select_job import CONFIG
+from spark_pufs.masking.hidden import revealed
 from spark_pufs.run.execution import compare_with, prepare
 from spark_pufs.run.provenance import fingerprint
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
+from spark_pufs.rundir.stores import store_settings
 from spark_pufs.selectors.evidence.auto import CANDIDATES
 from spark_pufs.selectors.evidence.comparison import Candidate, Comparison, EvaluationProtocol, Standing, candidate
 
@@ -44,6 +46,8 @@ class CompareConfig(RunConfig):
     def _not_logged(self) -> CompareConfig:
         if self.output.mlflow is not None:
             raise ValueError("only selections are logged: take output.mlflow out")
+        if self.output.tables is not None:
+            raise ValueError("only selections are written as tables: take output.tables out")
         return self
 
 
@@ -53,7 +57,8 @@ def run_compare(config: CompareConfig, note: Callable[[str], None] = lambda what
     protocol = EvaluationProtocol(**settings.model_dump(exclude={"methods"}))
     candidates = [candidate(one) for one in settings.methods]
     check_apart(config.source.path, config.output.path)
-    folder = RunFolder(config.output.path.given)
+    with store_settings(revealed(config.spark.conf)):
+        folder = RunFolder(config.output.path.given)
     with held(folder):
         return _compare(config, candidates, protocol, folder, note)
 
@@ -65,6 +70,7 @@ def _compare(
     folder: RunFolder,
     note: Callable[[str], None],
 ) -> str:
+    config, snapshot = pinned(config, note)
     with opened(config, note) as engine:
         request = config.request()
         plan = prepare(engine, request)
@@ -77,7 +83,7 @@ def _compare(
         "comparison.md": markdown(found).encode(),
         CONFIG: resolved(config),
     }
-    folder.write_all(files, {"fingerprint": mark, "job": "compare"})
+    folder.write_all(files, {"fingerprint": mark, "job": "compare"} | ({"source": snapshot} if snapshot else {}))
     return f"{found}\nResults: {folder.path}"
 
 

@@ -6,13 +6,14 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar, get_args
 
 import yaml
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainSerializer,
@@ -72,6 +73,16 @@ def _overwrite_read(value: object) -> bool | Literal["changed"]:
         raise ValueError("must be true, false or changed") from None
 
 
+def _moment_read(value: object) -> str:
+    """A moment as Spark reads it; YAML may have made a date of it."""
+    try:
+        datetime.fromisoformat(str(value))
+    except ValueError:
+        raise ValueError("must be a time such as 2026-03-02 12:00:00") from None
+    return str(value)
+
+
+Moment = Annotated[str, PlainValidator(_moment_read)]
 Overwrite = Annotated[bool | Literal["changed"], PlainValidator(_overwrite_read)]
 
 
@@ -82,22 +93,38 @@ class Section(BaseModel):
 
 
 class SourceConfig(Section):
-    """Where the table is: a path with a format, or a catalog table."""
+    """Where the table is: a path with a format, a catalog table, or a format that its options are enough for.
+
+    ``version``, ``timestamp``: the state of a table of Delta or Iceberg that is read; else the newest.
+    """
 
     path: Place | None = None
     table: str | None = None
     format: str = "parquet"
+    version: int | str | None = None
+    timestamp: Moment | None = None
     options: Options = Field(default_factory=dict)
 
     @property
     def shown(self) -> str:
         """The table as it is shown to users."""
+        if self.path is None and self.table is None:
+            return f"{self.format} {self.options.get('url', '')}".strip()
         return self.path.shown if self.path is not None else masked(str(self.table))
+
+    @property
+    def keeps_states(self) -> bool:
+        """Whether earlier states of the table may be there; of a catalog's table only the catalog knows."""
+        asked = self.version is not None or self.timestamp is not None
+        return asked or self.table is not None or self.format.lower() in ("delta", "iceberg")
 
     @model_validator(mode="after")
     def _one_of(self) -> SourceConfig:
-        if (self.path is None) == (self.table is None):
+        given = sum(one is not None for one in (self.path, self.table))
+        if given != 1 and (given or self.format.lower() != "jdbc"):
             raise ValueError("give either path or table")
+        if self.version is not None and self.timestamp is not None:
+            raise ValueError("give either version or timestamp")
         return self
 
 
@@ -142,6 +169,19 @@ class MlflowConfig(Section):
     tracking_uri: Place | None = None
 
 
+class TablesOutput(Section):
+    """Tables of a catalog that the results are written to, besides the run directory.
+
+    ``partition``: columns that are added to the rows, with their values; rows of the same values are replaced. Without
+    it the column is ``run``, the fingerprint of the selection: every run adds its rows, once.
+    """
+
+    ranking: str | None = None
+    likely_positives: str | None = None
+    format: Literal["delta", "iceberg"] = "delta"
+    partition: dict[str, Annotated[str, BeforeValidator(str)]] = Field(default_factory=dict)
+
+
 class SelectionOutput(Section):
     """The run directory of a selection, the run it is compared with, and whether it is logged to MLflow too.
 
@@ -157,6 +197,7 @@ class SelectionOutput(Section):
     recall: float | None = Field(default=None, gt=0, lt=1)
     previous: Place | None = None
     mlflow: MlflowConfig | None = None
+    tables: TablesOutput | None = None
 
     @property
     def lists(self) -> str | None:

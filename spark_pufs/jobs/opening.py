@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeVar, Union
 
 from spark_pufs.engines.arrow_columns import NotAlike
 from spark_pufs.engines.memory import MemoryEngine
@@ -24,14 +24,46 @@ from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.rundir.files import parquet
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.spark.session import under_submit
+from spark_pufs.types import Json
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from spark_pufs.spark.engine import SparkEngine
 
-__all__ = ["TableEngine", "late_labels", "opened", "opened_partitions", "write_rows"]
+__all__ = ["TableEngine", "check_rows", "late_labels", "opened", "opened_partitions", "pinned", "session", "write_rows"]
 
 TableEngine = Union["MemoryEngine", "SparkEngine"]
+Run = TypeVar("Run", bound=RunConfig)
 log = logging.getLogger("spark_pufs")
+
+
+def pinned(config: Run, note: Callable[[str], None]) -> tuple[Run, dict[str, Json] | None]:
+    """The same run on one state of a table that keeps several, and the facts of it: the newest where none is named.
+
+    All passes over the rows, a run that is resumed and one that is done again from its config.yaml read this state.
+    """
+    source = config.source
+    if not source.keeps_states or config.engine == "memory":  # memory will say that it does not read it
+        return config, None
+    from spark_pufs.spark.lake.snapshots import find_snapshot
+
+    path = None if source.path is None else source.path.given
+    found = find_snapshot(
+        session(config, note),
+        path,
+        source.table,
+        source.format,
+        revealed(source.options),
+        source.version,
+        source.timestamp,
+    )
+    if found is None:
+        return config, None
+    log.info("source: %s, %s", source.shown, found)
+    state = source.model_copy(update={"format": found.format, "version": found.version, "timestamp": None})
+    facts: dict[str, Json] = {"path": None if path is None else source.shown, "table": source.table, **found.facts()}
+    return config.model_copy(update={"source": state}), facts
 
 
 @contextmanager
@@ -72,7 +104,8 @@ def late_labels(path: Address, label: str, partition: str) -> LateLabels:
 
 
 def _partitions(config: RunConfig, partition: str, note: Callable[[str], None]) -> PartitionedTable:
-    places = None if config.source.path is None else folders_of(config.source.path.given, partition)
+    files = config.source.path is not None and not config.source.keeps_states
+    places = folders_of(config.source.path.given, partition) if files and config.source.path is not None else None
     if places is not None:
         return FolderPartitions(places, partition, lambda place: _open(_at(config, place), note))
     engine = _open(config, note)
@@ -145,25 +178,45 @@ def _check_wanted(config: RunConfig) -> None:
         raise NotAlike("settings of Spark are given")
 
 
-def _on_spark(config: RunConfig, note: Callable[[str], None]) -> SparkEngine:
-    from spark_pufs.spark.engine import SparkEngine
-    from spark_pufs.spark.io import read_table
+def session(config: RunConfig, note: Callable[[str], None]) -> SparkSession:
     from spark_pufs.spark.session import open_session
 
     note("starting Spark")
-    spark = open_session(config.spark.master.given, revealed(config.spark.conf))
+    return open_session(config.spark.master.given, revealed(config.spark.conf))
+
+
+def _on_spark(config: RunConfig, note: Callable[[str], None]) -> SparkEngine:
+    from spark_pufs.spark.engine import SparkEngine
+    from spark_pufs.spark.io import read_table
+    from spark_pufs.spark.lake.snapshots import read_snapshot
+
+    spark = session(config, note)
     source = config.source
     note("reading the table")
-    path = None if source.path is None else source.path.given
-    frame = read_table(spark, path, source.table, source.format, revealed(source.options))
+    path, options = None if source.path is None else source.path.given, revealed(source.options)
+    if isinstance(source.version, int):  # as ``pinned`` found it
+        frame = read_snapshot(spark, path, source.table, source.format, options, source.version)
+    else:
+        frame = read_table(spark, path, source.table, source.format, options)
     files = source.table is None and source.format == "parquet" and not source.options
     asked = None if config.spark.reader == "auto" else config.spark.reader  # then the session's setting may say it
     return SparkEngine(frame, reader=asked, from_path=files)
 
 
+def check_rows(engine: TableEngine, folder: RunFolder, name: str) -> None:
+    """Refuse a place where an engine could not write a table of rows, before any work."""
+    if not isinstance(engine, MemoryEngine):
+        from spark_pufs.spark.io import check_reach
+
+        check_reach(engine.frame.sparkSession, folder.address(name), f"Output '{folder.path}'")
+
+
 def write_rows(rows: Any, folder: RunFolder, name: str) -> None:
     """Stage rows that an engine gave, a DataFrame of Spark or an Arrow table, as a table of Parquet."""
     if hasattr(rows, "write"):
-        rows.write.parquet(folder.staged_table(name))
+        from spark_pufs.spark.io import address_for_spark, store_errors
+
+        with store_errors(f"Output '{folder.path}'"):
+            rows.write.parquet(address_for_spark(rows.sparkSession, folder.staged_table(name)))
     else:
         folder.stage_table(name, parquet(rows))

@@ -16,8 +16,10 @@ from spark_pufs.errors import ConfigError, DataError, Fault
 from spark_pufs.findings.parts import PromisedList
 from spark_pufs.history.previous import Previous, previous_run
 from spark_pufs.jobs.config import EXAMPLE, RunConfig, SelectionOutput, resolved, settings_of
-from spark_pufs.jobs.opening import TableEngine, late_labels, opened, opened_partitions, write_rows
+from spark_pufs.jobs.opening import TableEngine, check_rows, late_labels, opened, opened_partitions, pinned, write_rows
 from spark_pufs.jobs.places import check_apart
+from spark_pufs.jobs.publishing import check_tables, publish, published
+from spark_pufs.masking.hidden import revealed
 from spark_pufs.request import DEFAULT_METHOD, Request
 from spark_pufs.run.execution import (
     check,
@@ -37,12 +39,13 @@ from spark_pufs.rundir.files import selection_files
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import held
 from spark_pufs.rundir.mlflow_logging import Tracking
+from spark_pufs.rundir.stores import store_settings
 from spark_pufs.selection import Selection
 from spark_pufs.selectors.clusters.fscpu import FscpuOptions
 from spark_pufs.selectors.registry import method_named, no_clusters
 from spark_pufs.table.counter import Counter
 from spark_pufs.table.pu_table import Plan, pack
-from spark_pufs.types import LabelRule
+from spark_pufs.types import Json, LabelRule
 
 __all__ = ["RunOutcome", "plan_text", "resume", "run_check", "run_check_labels", "run_estimate_prior", "run_select"]
 
@@ -65,6 +68,11 @@ class RunOutcome:
 
 def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], None] = lambda what: None) -> RunOutcome:
     """Read, check, select, write. Until all is computed, only the configuration and a checkpoint are written."""
+    with store_settings(revealed(config.spark.conf)):
+        return _run_select(config, dry_run, note)
+
+
+def _run_select(config: RunConfig, dry_run: bool, note: Callable[[str], None]) -> RunOutcome:
     request = config.request()
     check(request)
     check_apart(config.source.path, config.output.path)
@@ -81,13 +89,17 @@ def run_select(config: RunConfig, dry_run: bool = False, note: Callable[[str], N
     if dry_run:
         return RunOutcome(None, _planned(config, request, folder, note), str(folder.path))
     with held(folder):
-        return _select(config, request, folder, previous, tracking, note)
+        check_tables(config, note)
+        config, snapshot = pinned(config, note)
+        return _select(config, request, folder, previous, tracking, snapshot, note)
 
 
 def _planned(config: RunConfig, request: Request, folder: RunFolder, note: Callable[[str], None]) -> str:
     """What a run would do, or the error that it would end with; nothing is written."""
     folder.check_place()
     folder.check_ours()
+    check_tables(config, note)
+    config, _ = pinned(config, note)
     with _ready(config, request, note, keep=False) as ready:
         _done(config, ready, folder, FolderKeeper(folder, ready.identity, config.output.overwrite))
         return plan_text(ready.plan, config, ready.request)
@@ -99,6 +111,7 @@ def _select(
     folder: RunFolder,
     previous: Previous,
     tracking: Tracking | None,
+    snapshot: Json,
     note: Callable[[str], None],
 ) -> RunOutcome:
     with _ready(config, request, note) as ready:
@@ -117,6 +130,9 @@ def _select(
             written |= rows
     selection, pages = previous.since(selection)
     files, facts = selection_files(selection)
+    publish(config, selection, folder, note)
+    told = {"source": snapshot, "published": published(config, selection.fingerprint)}
+    facts |= {name: value for name, value in told.items() if value}
     folder.write_all(files | pages | {CONFIG: settings}, facts, written)
     _clean(folder, keeper)
     where = [f"Report:  {folder.path}/report.html", f"Results: {folder.path}"]
@@ -153,6 +169,7 @@ def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
         _, faults = identifiers([column.name for column in engine.columns()], request.keep, _added(config.output))
         if faults:
             raise DataError(faults)
+        check_rows(engine, RunFolder(config.output.path.given), config.output.lists)
     plan = prepare(engine, request)
     if config.output.recall is not None:
         check_promise(plan.labels.positive, config.output.recall)
@@ -162,9 +179,9 @@ def _prepared(engine: TableEngine, config: RunConfig, request: Request) -> Plan:
 def _done(config: RunConfig, ready: Recalled, folder: RunFolder, keeper: FolderKeeper) -> bool:
     """Whether this very run has finished here; what another run has left, finished or not, is refused."""
     tables = [config.output.lists] if config.output.lists is not None else []
-    request = ready.request
-    if folder.check(fingerprint(ready.plan, request), config.output.overwrite, tables, request.as_dict()):
-        return True
+    request, mark = ready.request, fingerprint(ready.plan, ready.request)
+    if folder.check(mark, config.output.overwrite, tables, request.as_dict()):
+        return (folder.finished() or {}).get("published") == published(config, mark)
     keeper.check()
     return False
 
@@ -178,19 +195,19 @@ def run_check(config: RunConfig, note: Callable[[str], None] = lambda what: None
     check(asked)
     options = asked.options if method_named(asked.method).options_class is FscpuOptions else {}
     request = replace(asked, method="fscpu", k=None, propose_k=False, budget=None, options=options)
-    with opened(config, note) as engine:
+    with opened(pinned(config, note)[0], note) as engine:
         return str(check_table(engine, request))
 
 
 def run_estimate_prior(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
     """How many positives the table of a configuration has; what to tell the user."""
-    with opened(config, note) as engine:
+    with opened(pinned(config, note)[0], note) as engine:
         return str(prior_of_table(engine, _of_columns(config.request()), note))
 
 
 def run_check_labels(config: RunConfig, note: Callable[[str], None] = lambda what: None) -> str:
     """Whether labels depend on the columns of a configuration; what to tell the user."""
-    with opened(config, note) as engine:
+    with opened(pinned(config, note)[0], note) as engine:
         return str(labelling_of_table(engine, _of_columns(config.request()), note))
 
 
@@ -323,7 +340,10 @@ def plan_text(plan: Plan, config: RunConfig, request: Request) -> str:
         table.blocks.release()
     labels = plan.labels
     size = request.k or ("proposed" if request.propose_k else "all")
+    source = config.source
+    state = [f"state     {source.format} {source.version}"] if source.version is not None else []
     lines = [
+        *state,
         f"table     {plan.profile.rows:,} rows, {labels.positive:,} labelled positive, "
         f"{labels.negative:,} labelled negative, {labels.unlabelled:,} unlabelled",
         f"features  {len(plan.features)} used, {len(plan.dropped)} left out",

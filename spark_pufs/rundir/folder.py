@@ -9,6 +9,7 @@ import logging
 import os
 import re
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from datetime import datetime
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from pyarrow import fs
-from pyarrow.dataset import dataset
 
 from spark_pufs.errors import ConfigError, DataError, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
@@ -24,6 +24,7 @@ from spark_pufs.masking.texts import gist
 from spark_pufs.rundir.atomic import move, partial, stage
 from spark_pufs.rundir.differences import differences
 from spark_pufs.rundir.local_place import in_the_way, nearest
+from spark_pufs.rundir.stores import FIX, Store, address_for_arrow, trouble
 from spark_pufs.types import Json
 from spark_pufs.values import Strange, path_text
 
@@ -35,14 +36,14 @@ _MARK_TEXT = b"A run directory of spark_pufs: files in it are replaced by the ne
 _OURS = ("checkpoint.npz", "config.pending.yaml", "parts", ".lock")  # of runs stopped before folders were marked
 _NOBODYS = (".DS_Store", ".directory", ".gitignore", ".gitkeep", ".keep")  # in folders that hold nothing
 _HARMLESS = {*_OURS, *_NOBODYS, *map(partial, (MARK, *_OURS))}
+_PASSING = (".lock-bid-", ".probe-", "..probe-")  # of runs that are beginning in this moment
 log = logging.getLogger("spark_pufs")
 
 _PLAIN = re.compile(r"(?!\.{1,2}$)[^/\\\x00-\x1f]{1,200}")
-_FIX = "Check that the place exists, has room and may be written."
 
 
 class RunFolder:
-    """A local folder or any address that Arrow can write to (s3://, gs://, hdfs://, file://).
+    """A local folder or any address that Arrow can write to (s3://, s3a://, gs://, abfss://, hdfs://, file://).
 
     ``path`` is what users are shown: an address without its secrets.
     """
@@ -56,18 +57,25 @@ class RunFolder:
             shown = str(path) if isinstance(path, str) else f"{text!r}"
             raise ConfigError(Fault(f"Output '{shown}'", "is not a path", "Name a folder, for example runs/first."))
         try:
-            if "://" in self._given:
-                self._fs, self._base = fs.FileSystem.from_uri(self._given)
+            place = address_for_arrow(self._given)
+            if "://" in place:
+                files, self._base = fs.FileSystem.from_uri(place)
             else:
-                self._given = str(Path(self._given).expanduser())
-                self._fs, self._base = fs.LocalFileSystem(), str(Path(self._given).absolute())
-        except (ValueError, OSError, RuntimeError) as error:  # RuntimeError: ~ of an unknown user
-            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {gist(error)}", _FIX)) from error
+                place = str(Path(place).expanduser())
+                self._given = self._given if ":" in self._given else place
+                files, self._base = fs.LocalFileSystem(), str(Path(place).absolute())
+        except OSError as error:
+            raise trouble(error, f"Output '{self.path}'", "cannot be used") from error
+        except (ValueError, RuntimeError) as error:  # ConfigError is one; RuntimeError: ~ of an unknown user
+            if isinstance(error, PufsError):
+                raise
+            raise ConfigError(Fault(f"Output '{self.path}'", f"cannot be used: {gist(error)}", FIX)) from error
+        self._store = Store(files)
 
     @property
     def local(self) -> Path | None:
         """The folder of this machine, or None where it is elsewhere."""
-        return Path(self._base) if isinstance(self._fs, fs.LocalFileSystem) else None
+        return Path(self._base) if self._store.local else None
 
     def inner(self, name: str) -> RunFolder:
         """A folder in this one."""
@@ -85,17 +93,39 @@ class RunFolder:
         return folder, name
 
     def check_place(self) -> None:
-        """Refuse a path of this machine where no folder can be made or written; nothing is written to find out."""
+        """Refuse a place where no folder can be made or written.
+
+        On this machine nothing is written to find out; a store is asked to take a file, to put another in its place, to
+        show it and to let it go, which leaves nothing.
+        """
+        if self.local is None:
+            self._try_store()
+            return
         wrong, there = in_the_way(self.local, self.path), nearest(self.local)
         if wrong is not None:
             raise wrong
         if there is not None and not os.access(there, os.W_OK | os.X_OK):
-            raise PufsError(Fault(f"Output '{self.path}'", f"'{there}' may not be written", _FIX))
+            raise PufsError(Fault(f"Output '{self.path}'", f"'{there}' may not be written", FIX))
+
+    def _try_store(self) -> None:
+        name = f".probe-{uuid.uuid4().hex}"
+        try:
+            new = self._store.kind(self._base) == fs.FileType.NotFound
+            self._store.make(self._base)
+            for data in (b"1", b"2"):
+                self._store.put(self.at(partial(name)), data)
+                self._store.move(self.at(partial(name)), self.at(name))
+            seen = self._store.read(self.at(name))
+            self._store.delete_folder(self._base) if new else self._store.delete(self.at(name))
+        except OSError as error:
+            raise self._unwritten(error) from error
+        if seen != b"2":
+            raise PufsError(Fault(f"Output '{self.path}'", "shows an old file after it was replaced", FIX))
 
     def check_ours(self) -> None:
         """Refuse a folder that holds anything and is no run directory: its files are the user's."""
         there = self._listed()
-        foreign = sorted(there - _HARMLESS)
+        foreign = sorted(name for name in there - _HARMLESS if not name.startswith(_PASSING))
         if foreign and MARK not in there and not self._has_manifest():
             shown = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if len(foreign) > 3 else "")
             found = f"holds {shown}, and is not a run directory"
@@ -124,7 +154,7 @@ class RunFolder:
 
     def _listed(self) -> set[str]:
         try:
-            listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True))
+            listed = self._store.listed(self._base)
         except OSError as error:
             raise self._unwritten(error) from error
         return {info.base_name for info in listed}
@@ -184,13 +214,9 @@ class RunFolder:
         """One file, or None where there is none."""
         place = self.at(name)
         try:
-            if self._fs.get_file_info(place).type != fs.FileType.File:
-                return None
-            with self._fs.open_input_stream(place, compression=None) as file:
-                data: bytes = file.read()
+            return self._store.read(place) if self._store.kind(place) == fs.FileType.File else None
         except OSError as error:
-            raise PufsError(Fault(f"File '{name}' in '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
-        return data
+            raise trouble(error, f"File '{name}' in '{self.path}'", "cannot be read") from error
 
     def read_json(self, name: str) -> dict[str, Any] | None:
         """One file of ours that holds a JSON object, or None where there is none."""
@@ -207,15 +233,15 @@ class RunFolder:
 
     def names(self) -> list[str]:
         """The files in it, by name."""
-        listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True))
+        listed = self._store.listed(self._base)
         return sorted(info.base_name for info in listed if info.type == fs.FileType.File)
 
     def holding(self, name: str) -> list[str]:
         """Folders in it, at any depth, that hold a file of this name, relative to it; ``.`` is the folder itself."""
         try:
-            listed = self._fs.get_file_info(fs.FileSelector(self._base, allow_not_found=True, recursive=True))
+            listed = self._store.listed(self._base, recursive=True)
         except OSError as error:
-            raise PufsError(Fault(f"Directory '{self.path}'", f"cannot be read: {gist(error)}", _FIX)) from error
+            raise trouble(error, f"Directory '{self.path}'", "cannot be read") from error
         places = [info.path for info in listed if info.type == fs.FileType.File and info.base_name == name]
         base = self._base.rstrip("/")
         return sorted(place.removeprefix(base).strip("/").removesuffix(name).rstrip("/") or "." for place in places)
@@ -229,7 +255,7 @@ class RunFolder:
 
     def written(self, name: str) -> datetime | None:
         """When a file was written; None if it is not there."""
-        found: datetime | None = self._fs.get_file_info(self.at(name)).mtime
+        found: datetime | None = self._store.info(self.at(name)).mtime
         return found
 
     def age(self, name: str) -> float:
@@ -243,10 +269,8 @@ class RunFolder:
             self._delete(name)
 
     def _delete(self, name: str) -> None:
-        place = self.at(name)
         try:
-            if self._fs.get_file_info(place).type == fs.FileType.File:
-                self._fs.delete_file(place)
+            self._store.delete(self.at(name))
         except OSError as error:
             raise self._unwritten(error) from error
 
@@ -255,6 +279,13 @@ class RunFolder:
         self._stage(name, data)
         with self.fence():
             self._show(name)
+
+    def put(self, name: str, data: bytes) -> None:
+        """Write a file that nobody reads for what is in it: it is there at once, whole or not."""
+        try:
+            self._store.put(self.at(name), data)
+        except OSError as error:
+            raise self._unwritten(error) from error
 
     def write_all(
         self, files: Mapping[str, bytes], facts: Mapping[str, Json], tables: Mapping[str, int] | None = None
@@ -283,29 +314,31 @@ class RunFolder:
         """Where to write a table of many files before ``write_all`` shows it; what an earlier run left is gone."""
         self.make()
         self._delete_table(partial(name))
+        return self.staged_at(name)
+
+    def staged_at(self, name: str) -> str:
         return self.address(partial(name))
 
     def stage_table(self, name: str, data: bytes) -> None:
         """Write a table of one Parquet file there."""
         self.staged_table(name)
         try:
-            self._fs.create_dir(self.at(partial(name)))
-            with self._fs.open_output_stream(f"{self.at(partial(name))}/part-0.parquet") as file:
-                file.write(data)
+            self._store.make(self.at(partial(name)))
+            self._store.put(f"{self.at(partial(name))}/part-0.parquet", data)
         except OSError as error:
             raise self._unwritten(error) from error
 
     def staged_rows(self, name: str) -> int:
         """Rows of the Parquet table that lies at ``staged_table``."""
         try:
-            return int(dataset(self.at(partial(name)), filesystem=self._fs, format="parquet").count_rows())
+            return self._store.rows(self.at(partial(name)))
         except OSError as error:
             raise self._unwritten(error) from error
 
     def make(self) -> None:
         """Make the folder, if it is not there."""
         try:
-            self._fs.create_dir(self._base, recursive=True)
+            self._store.make(self._base)
         except OSError as error:
             raise self._unwritten(error) from error
 
@@ -332,8 +365,7 @@ class RunFolder:
             if self.local is not None:
                 stage(Path(place), data, self.local / name)
                 return
-            with self._fs.open_output_stream(place, compression=None) as file:
-                file.write(data)
+            self._store.put(place, data)
         except OSError as error:
             self._drop(name)
             raise self._unwritten(error) from error
@@ -344,32 +376,24 @@ class RunFolder:
             if self.local is not None:
                 move(Path(staged), Path(place))
             else:
-                self._fs.move(staged, place)
+                self._store.move(staged, place)
         except OSError as error:
             raise self._unwritten(error) from error
 
     def _show_table(self, name: str) -> None:
-        """Stores of objects have no folders to move: there the files are copied."""
-        staged, place = self.at(partial(name)), self.at(name)
         self._delete_table(name)
         try:
-            if isinstance(self._fs, fs.LocalFileSystem | fs.HadoopFileSystem):
-                self._fs.move(staged, place)
-            else:
-                self._fs.create_dir(place)
-                fs.copy_files(staged, place, source_filesystem=self._fs, destination_filesystem=self._fs)
-                self._fs.delete_dir(staged)
+            self._store.move_folder(self.at(partial(name)), self.at(name))
         except OSError as error:
             raise self._unwritten(error) from error
 
     def _has_table(self, name: str, manifest: Mapping[str, Any]) -> bool:
-        there = self._fs.get_file_info(self.at(name)).type == fs.FileType.Directory
+        there = self._store.kind(self.at(name)) == fs.FileType.Directory
         return there and name in (manifest.get("tables") or {})
 
     def _delete_table(self, name: str) -> None:
         try:
-            if self._fs.get_file_info(self.at(name)).type == fs.FileType.Directory:
-                self._fs.delete_dir(self.at(name))
+            self._store.delete_folder(self.at(name))
         except OSError as error:
             raise self._unwritten(error) from error
 
@@ -378,8 +402,11 @@ class RunFolder:
             self._delete(partial(name))
 
     def _unwritten(self, error: OSError) -> PufsError:
-        unwritten = PufsError(Fault(f"Output '{self.path}'", f"cannot be written: {gist(error)}", _FIX))
-        return in_the_way(self.local, self.path) or unwritten
+        where = f"Output '{self.path}'"
+        if self.local is not None:
+            told = PufsError(Fault(where, f"cannot be written: {gist(error)}", FIX))
+            return in_the_way(self.local, self.path) or told
+        return trouble(error, where, "cannot be written")
 
     def _damaged(self, name: str, why: str) -> DataError:
         fix = "Set `overwrite=True` to replace what is there, or name another path."

@@ -5,8 +5,10 @@ it is known by its number and the moment it started, so a number given to anothe
 elsewhere only its sign of life tells, once a minute; ten minutes without one and it counts as gone. A holder that was
 only asleep and wakes up finds another's token, and its changes are refused from then on.
 
-Taking the lock is exclusive where the folder is on a local file system. Arrow knows no exclusive creation on s3://,
-gs:// or hdfs://: there two runs that begin within the same moment may both go on, and the last to write stays.
+Taking the lock is exclusive. On a local file system that is flock's doing. Arrow knows no conditional writes on s3://,
+gs://, abfss:// or hdfs://, but all of them list a file as soon as it is written, and that is enough: who wants the lock
+writes a bid of its own first, then lists all bids, and only then looks at the lock. Of two that bid at the same moment
+at least one sees the other, and the one with the smaller token stays: Lamport's bakery, with tokens for numbers.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import os
 import socket
 import subprocess
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -35,7 +38,8 @@ except ImportError:  # Windows
 
 __all__ = ["LOCK", "Holder", "held"]
 
-LOCK = ".lock"
+LOCK, BID = ".lock", ".lock-bid-"
+GLANCE, STALE = 0.2, 180.0  # seconds between looks at bids, and how much older than ours one may be
 BEAT = 60.0  # seconds between signs of life
 GONE = 600.0  # seconds without one, after which a process elsewhere counts as gone
 log = logging.getLogger("spark_pufs")
@@ -111,19 +115,60 @@ def _lost(folder: RunFolder, other: Holder | None) -> Fault:
 def _take(folder: RunFolder, own: Holder) -> None:
     folder.check_ours()
     folder.make()
-    with _alone(folder):
-        other = _holder(folder)
-        if other is not None and not other.gone(folder.age(LOCK)):
-            raise Busy(_in_use(folder, other))
+    with _alone(folder) if folder.local is not None else _elected(folder, own):
+        other = _free(folder)
         if other is not None:
             log.warning("%s: taken over from process %d on %s, which is gone", folder.path, other.pid, other.host)
         folder.write(LOCK, json.dumps(asdict(own)).encode())
-        folder.mark()
+    folder.mark()
+
+
+def _free(folder: RunFolder) -> Holder | None:
+    """Whose lock is there, if that process is gone; Busy if it is not."""
+    other = _holder(folder)
+    if other is not None and not other.gone(folder.age(LOCK)):
+        raise Busy(_in_use(folder, other))
+    return other
+
+
+@contextmanager
+def _elected(folder: RunFolder, own: Holder) -> Iterator[None]:
+    """The only one of those who bid for the lock, until it is written; Busy where another one is to have it."""
+    bid = f"{BID}{own.token}"
+    folder.put(bid, b"")
+    try:
+        while others := _bids(folder, bid):
+            _free(folder)
+            if min(others) < bid:
+                raise Busy(_contested(folder))
+            time.sleep(GLANCE)  # the others see our bid and leave
+        yield
+    finally:
+        folder.delete(bid)
+
+
+def _bids(folder: RunFolder, own: str) -> list[str]:
+    """Bids of others that may be there; one lives for seconds, and what a killed run left of it counts no more.
+
+    Ages are told by the store's clock alone.
+    """
+    since = folder.written(own)
+    others = {name: folder.written(name) for name in folder.names() if name.startswith(BID) and name != own}
+    return [
+        name
+        for name, written in others.items()
+        if since is not None and written is not None and (since - written).total_seconds() < STALE
+    ]
+
+
+def _contested(folder: RunFolder) -> Fault:
+    fix = "Wait until it has ended and run the same command again, or name another path."
+    return Fault(f"Run directory '{folder.path}'", "another run began in it at the same moment", fix)
 
 
 @contextmanager
 def _alone(folder: RunFolder) -> Iterator[None]:
-    """No other process of this machine looks at the lock meanwhile; of remote folders nothing is promised."""
+    """No other process of this machine looks at the lock meanwhile; elsewhere there is no such door."""
     if folder.local is None or fcntl is None:
         yield
         return

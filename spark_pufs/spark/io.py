@@ -7,14 +7,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from spark_pufs.errors import ConfigError, DataError, Fault
+from spark_pufs.errors import ConfigError, DataError, EnvironmentFault, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.texts import MOST_READ, foreign
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["Unreadable", "plain_errors", "plan_errors", "read_table", "spark_errors", "write_table"]
+__all__ = [
+    "Unreadable",
+    "address_for_spark",
+    "check_reach",
+    "plain_errors",
+    "plan_errors",
+    "read_table",
+    "source_fault",
+    "spark_errors",
+    "store_errors",
+    "write_table",
+]
 
 WRITTEN = {"csv": {"header": "true"}, "parquet": {"parquet.enable.dictionary": "false"}}
 # Rows that do not fit the others would have nulls, and count as unlabelled, or be a column of their own.
@@ -28,10 +39,61 @@ def read_table(
     try:
         if table is not None:
             return spark.read.table(table)
-        return spark.read.format(format_).options(**{**DEFAULTS.get(format_, {}), **options}).load(path)
+        place = None if path is None else address_for_spark(spark, path)
+        return spark.read.format(format_).options(**{**DEFAULTS.get(format_, {}), **options}).load(place)
     except spark_errors() as error:
         where = table if table is not None else address_shown(str(path))
-        raise DataError(_fault(f"Source '{where}'", error)) from error
+        raise DataError(source_fault(f"Source '{where}'", error)) from error
+
+
+def address_for_spark(spark: SparkSession, address: str) -> str:
+    """What this Spark calls a place: Hadoop has s3a:// only, unless a platform has set s3:// up for its own means."""
+    scheme, mark, rest = address.partition("://")
+    if not mark or scheme.lower() not in ("s3", "s3n"):
+        return address
+    return address if _has_s3(spark, scheme.lower()) else f"s3a://{rest}"
+
+
+def _has_s3(spark: Any, scheme: str) -> bool:
+    from spark_pufs.spark.own_session import is_connect
+
+    if is_connect(spark):  # the settings that a server began with are not to be asked for: s3:// may be its own
+        return not str(spark.conf.get("spark.hadoop.fs.s3a.impl", ""))
+    return spark._jsc.hadoopConfiguration().get(f"fs.{scheme}.impl") is not None
+
+
+def check_reach(spark: Any, address: str, where: str) -> None:
+    """Refuse an address that this Spark has no means for, or that it cannot reach, before any work."""
+    from spark_pufs.spark.own_session import is_connect
+
+    if "://" not in address or is_connect(spark):
+        return
+    try:
+        path = spark._jvm.org.apache.hadoop.fs.Path(address_for_spark(spark, address))
+        path.getFileSystem(spark._jsc.hadoopConfiguration()).exists(path)
+    except spark_errors() as error:
+        raise _out_of_reach(where, error) from error
+
+
+def _out_of_reach(where: str, error: Exception) -> PufsError:
+    text = str(error)
+    if any(mark in text for mark in ("No FileSystem for scheme", "ClassNotFoundException", "NoClassDefFoundError")):
+        fix = "Add the jars of the store: --packages org.apache.hadoop:hadoop-aws of Spark's Hadoop for S3."
+        return EnvironmentFault(Fault(where, f"Spark has no means for this store: {_gist(error)}", fix))
+    if any(mark in text for mark in ("AccessDenied", "403", "NoSuchBucket", "UnknownHost", "does not exist")):
+        return ConfigError(Fault(where, f"Spark cannot use it: {_gist(error)}", "Check the address and the rights."))
+    return PufsError(Fault(where, f"Spark cannot reach it: {_gist(error)}", "Check the network; try again."))
+
+
+@contextmanager
+def store_errors(where: str) -> Iterator[None]:
+    """What Spark says while it writes rows of ours: the place's fault, told as such; the rows' own goes on."""
+    try:
+        yield
+    except spark_errors() as error:
+        if not any(mark in str(error) for mark in _OF_A_STORE):
+            raise
+        raise _out_of_reach(where, error) from error
 
 
 def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool, drawn: bool = False) -> None:
@@ -42,7 +104,8 @@ def write_table(frame: DataFrame, path: str, format_: str, overwrite: bool, draw
     """
     writer = frame.write.format(format_).mode("overwrite" if overwrite else "errorifexists")
     try:
-        writer.options(**(WRITTEN.get(format_, {}) if drawn or format_ == "csv" else {})).save(path)
+        place = address_for_spark(frame.sparkSession, path)
+        writer.options(**(WRITTEN.get(format_, {}) if drawn or format_ == "csv" else {})).save(place)
     except spark_errors() as error:
         message = str(error)
         if "PATH_ALREADY_EXISTS" in message:
@@ -96,6 +159,8 @@ def _of_the_plan(error: Exception) -> bool:
     return isinstance(error, tuple(getattr(errors, name) for name in names if hasattr(errors, name)))
 
 
+_OF_A_STORE = ("No FileSystem for scheme", "s3a", "S3A", "ConnectException", "SocketTimeout", "NoRouteToHost",
+               "UnknownHostException", "AccessDenied", "AccessControlException", "hdfs.")  # fmt: skip
 _MALFORMED = re.compile(r"MALFORMED_\w*RECORD|Malformed records are detected")  # in CSV and JSON
 _UNREADABLE = (
     "Malformed records are detected",
@@ -112,7 +177,7 @@ def _fix(error: Exception) -> str:
     return drop if _MALFORMED.search(str(error)) else "Write the table again."
 
 
-def _fault(where: str, error: Exception) -> Fault:
+def source_fault(where: str, error: Exception) -> Fault:
     message = str(error)
     if _MALFORMED.search(message):
         return Fault(where, "holds rows that do not fit the others", _fix(error))

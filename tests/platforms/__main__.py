@@ -37,7 +37,7 @@ def main(arguments: Sequence[str]) -> int:
 def run(name: str, arguments: Sequence[str]) -> int:
     part, folder = importlib.import_module(f"platforms.parts.{name}"), FOLDER / name
     folder.mkdir(parents=True, exist_ok=True)
-    told = {"SPARK_PUFS_TEST_PLATFORM": name}
+    told = {"SPARK_PUFS_TEST_PLATFORM": name, "PYSPARK_PYTHON": sys.executable}
     try:
         print(f"-- {name}: installing into {folder.relative_to(ROOT)} ...", flush=True)
         part.install(folder)

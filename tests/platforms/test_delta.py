@@ -1,21 +1,29 @@
-"""A real Delta table: what is read, and what happens while it changes."""
+"""Real Delta tables: what is read of them, and what happens while they change."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from platforms.kept_tables import Kept, KeptTables, session
+from platforms.tools import listed
 
 pytestmark = pytest.mark.platform("delta")
 
 
 @pytest.fixture(scope="module")
-def jars(installed: Path) -> str:
-    return ",".join(map(str, sorted((installed / "jars").glob("*.jar"))))
+def kept(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
+    folder = tmp_path_factory.mktemp("delta")
+    conf = {
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    }
+    for spark in session(folder, listed(installed), **conf):
+        yield Kept(spark, "delta", folder)
 
 
-def test_it_is_the_spark_that_delta_is_made_for(jars: str) -> None:
-    import pyspark
-
-    assert pyspark.__version__.startswith("4.1.")
-    assert "delta-spark_4.1" in jars
+class TestDelta(KeptTables):
+    marks_deleted = "'delta.enableDeletionVectors' = 'true'"
+    partitioned = "PARTITIONED BY (day)"

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-__all__ = ["Unreachable", "go_program", "jars", "packages"]
+__all__ = ["Unreachable", "go_program", "jars", "listed", "packages"]
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -44,7 +44,12 @@ def jars(folder: Path, *coordinates: str, without: Sequence[str] = ()) -> str:
         ask = ["-q", "-B", "-f", str(folder / "pom.xml"), goal, f"-DoutputDirectory={place}"]
         _run("mvn", *ask, "-DincludeScope=runtime")
         _stamp(place, pom)
-    return ",".join(map(str, sorted(place.glob("*.jar"))))
+    return listed(folder)
+
+
+def listed(folder: Path) -> str:
+    """The jars of a part, for spark.jars."""
+    return ",".join(map(str, sorted((folder / "jars").glob("*.jar"))))
 
 
 def packages(folder: Path, *wanted: str) -> Path:

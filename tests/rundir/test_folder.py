@@ -21,6 +21,7 @@ from pyarrow import fs
 import spark_pufs
 from spark_pufs.errors import ConfigError, PufsError
 from spark_pufs.rundir.folder import MANIFEST, RunFolder
+from spark_pufs.rundir.stores import Store
 
 LEADING_OUT = ["..", ".", "", "../x", "a/../../x", "/etc/passwd", "a/b", "a\\..\\b", "x\0", "x\n", "n" * 201]
 
@@ -155,7 +156,7 @@ def test_a_run_whose_files_are_not_its_own_is_not_done(tmp_path: Path, name: str
 def test_a_table_of_many_files_is_shown_with_the_manifest(tmp_path: Path, moves: bool) -> None:
     folder = RunFolder(tmp_path / "run")
     if not moves:  # as in a store of objects
-        folder._fs, folder._base = fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem()), "run"
+        folder._store, folder._base = Store(fs.SubTreeFileSystem(str(tmp_path), fs.LocalFileSystem())), "run"
     shown = tmp_path / "run" / "found.parquet"
     for rows in (3, 5):
         before = sorted(path.name for path in shown.glob("*"))

@@ -90,7 +90,7 @@ def selected(method: str = "fscpu") -> Any:
     own = {"generations": 1, "generation_size": 16, "clusters": 2} if method == "fscpu" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return spark_pufs.select(example(), label="label", method=method, k=2, keep=["c"], **own)
+        return spark_pufs.select(example(), label="label", method=method, k=2, exclude=["c"], **own)
 
 
 @dataclass(frozen=True)

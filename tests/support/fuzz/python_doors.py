@@ -42,7 +42,7 @@ comparisons = st.dictionaries(
 _RATES = numbers | odd | st.sampled_from([0.1, 0.5, 1])
 LIKELY = st.tuples(
     st.sampled_from(["fscpu", "semi-mim"]),
-    st.lists(texts | names, max_size=2) | odd | st.just(["c"]),
+    st.lists(texts | names, max_size=2) | odd | st.sampled_from([(), ["b1"]]),
     st.none() | numbers | odd | st.sampled_from([0.5, 0.8]),
 )
 SETTINGS = st.tuples(
@@ -140,8 +140,8 @@ def _power(case: Any, place: Place) -> str:
 
 
 _judgements = st.tuples(
-    st.lists(st.sampled_from([0, 1, 2, -1, None, True, 0.5]), max_size=6) | odd,
-    st.lists(st.sampled_from([0, 1, 0.5, float("nan"), "x"]), max_size=6) | odd,
+    st.lists(st.sampled_from([0, 1, 2, -1, None, True, 0.5]), max_size=6) | odd | st.just([1, 0, 0, 1]),
+    st.lists(st.sampled_from([0, 1, 0.5, float("nan"), "x"]), max_size=6) | odd | st.just([1, 0, 1, 1]),
     st.none() | numbers | odd,
     numbers | odd | st.just(1.0),
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import platform
+import sys
 from typing import TYPE_CHECKING
 
 from spark_pufs.version import __version__
@@ -77,6 +79,10 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
+    if sys.version_info < (3, 11) and name in _HOMES:
+        errors = importlib.import_module("spark_pufs.errors")
+        found = f"needs version 3.11 or later, found {platform.python_version()}"
+        raise errors.EnvironmentFault(errors.Fault("Python", found, "Run with a newer Python."))
     if name not in _HOMES:
         raise AttributeError(f"module 'spark_pufs' has no attribute {name!r}")
     return getattr(importlib.import_module(f"spark_pufs.{_HOMES[name]}"), name)

@@ -1,4 +1,4 @@
-"""The Python front door."""
+"""What Python users call: select, compare, check and list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one door for values: what users give becomes a plain Python value or a ``Strange`` one, which no rule accepts.
+"""How users' values are read: what they give becomes a plain Python value or a ``Strange`` one, which no rule accepts.
 
 Plain values are None, true and false, numbers, text that a file can hold, and tuples of them. All that takes arguments
 reads them here, once, so that rules and methods behind it meet nothing else.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -16,7 +17,6 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from spark_pufs.masking.texts import visible
 
@@ -53,12 +53,13 @@ class Strange:
 def shown(value: Any) -> str:
     """A wrong value for a message: one line, not long, whatever it is.
 
+    >>> import pandas as pd
     >>> shown([1, "a"]), shown(10**5000), shown(pd.Series([1, 2]))
     ("[1, 'a']", 'a whole number of over 100 digits', 'a Series of length 2')
     """
     if isinstance(value, int) and abs(int.__int__(value)) >= 10**MOST_DIGITS:
         return f"a whole number of over {MOST_DIGITS} digits"
-    if isinstance(value, pd.Series | pd.Index | pd.DataFrame):
+    if _of_pandas(value, "Series", "Index", "DataFrame"):
         return f"a {type(value).__name__} of length {len(value)}"
     try:
         text = visible(repr(value))
@@ -70,12 +71,13 @@ def shown(value: Any) -> str:
 def plain(value: Any) -> Any:
     """One value as Python's own, or ``Strange``. Missing values of pandas are None.
 
+    >>> import pandas as pd
     >>> plain(np.int64(3)), plain(np.array(0.5)), plain(pd.NA), plain(Decimal("2.50")), plain({"a": 1})
     (3, 0.5, None, 2.5, {'a': 1})
     """
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
-    if value is None or value is pd.NA or value is pd.NaT:
+    if value is None or _missing(value):
         return None
     # Subclasses of users may do anything when they are turned into their base: the base does it.
     if isinstance(value, bool | float):
@@ -89,6 +91,19 @@ def plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return _number(value)
     return Strange(shown(value))
+
+
+def _of_pandas(value: Any, *names: str) -> bool:
+    """Whether a value is one of these things of pandas. Where pandas is not loaded there are none, and asking does not
+    load it: that takes longer than many a task."""
+    known = [getattr(sys.modules.get("pandas"), name, ()) for name in names]
+    return any(isinstance(value, one) for one in known)
+
+
+def _missing(value: Any) -> bool:
+    """Whether a value is one that pandas has for a missing one."""
+    pandas = sys.modules.get("pandas")
+    return value is not None and (value is getattr(pandas, "NA", None) or value is getattr(pandas, "NaT", None))
 
 
 def _number(value: Decimal) -> Any:
@@ -118,16 +133,24 @@ def number_text(value: Any) -> str:
 def plain_label(value: Any) -> Any:
     """A label value: as ``plain``, moments as engines read them: seconds for times, text for days.
 
+    >>> import pandas as pd
     >>> plain_label(date(2026, 1, 31)), plain_label(pd.Timestamp("1970-01-01 00:00:10"))
     ('2026-01-31', 10)
     """
-    if isinstance(value, np.datetime64):
-        value = pd.Timestamp(value)
-    if isinstance(value, datetime) and value is not pd.NaT:
-        moment = pd.Timestamp(value)
-        seconds = (moment.tz_localize("UTC") if moment.tz is None else moment).timestamp()
-        return int(seconds) if seconds.is_integer() else seconds
-    return value.isoformat() if isinstance(value, date) and value is not pd.NaT else plain(value)
+    if isinstance(value, np.datetime64 | datetime) and not _missing(value):
+        return _seconds(value)
+    return value.isoformat() if isinstance(value, date) and not _missing(value) else plain(value)
+
+
+def _seconds(value: np.datetime64 | datetime) -> Any:
+    """Of a moment since 1970, whole ones as whole numbers; None of one that is missing."""
+    import pandas as pd  # read to the microsecond and with its zone, as tables hold it
+
+    moment = pd.Timestamp(value)
+    if _missing(moment):
+        return None
+    seconds = (moment.tz_localize("UTC") if moment.tz is None else moment).timestamp()
+    return int(seconds) if seconds.is_integer() else seconds
 
 
 def several(value: Any, read: Any = plain) -> tuple[Any, ...]:
@@ -136,7 +159,8 @@ def several(value: Any, read: Any = plain) -> tuple[Any, ...]:
     >>> several("ab"), several(["a", "b"]), several(0), several({"b", "a"}), several({"a": 1})
     (('ab',), ('a', 'b'), (0,), ('a', 'b'), ({'a': 1},))
     """
-    many = isinstance(value, Iterable) and not isinstance(value, str | bytes | bytearray | Mapping | pd.DataFrame)
+    one = isinstance(value, str | bytes | bytearray | Mapping) or _of_pandas(value, "DataFrame")
+    many = isinstance(value, Iterable) and not one
     if not many or (isinstance(value, np.ndarray) and value.ndim == 0):
         return (read(value),)
     try:
@@ -149,7 +173,7 @@ def several(value: Any, read: Any = plain) -> tuple[Any, ...]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value came through the door."""
+    """Whether a value is plain: null, a number, true or false, or text."""
     return value is None or isinstance(value, bool | int | float | str)
 
 

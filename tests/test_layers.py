@@ -240,8 +240,8 @@ def test_tests_that_use_the_session_are_marked() -> None:
 BORDERS = {
     "values.py", "api.py", "request.py",  # users' values
     "jobs/config.py", "jobs/plain_yaml.py", "jobs/settings_shown.py", "report/rerun.py",  # YAML
-    "core/records.py", "jobs/json_tables.py", "masking/hidden.py", "masking/texts.py", "rundir/folder.py",  # JSON
-    "spark/parquet/bare_scan.py", "spark/parquet/label_files.py", "spark/ml/estimator.py", "spark/ml/params.py",  # py4j
+    "core/records.py", "masking/hidden.py", "rundir/folder.py",  # JSON
+    "spark/parquet/bare_scan.py", "spark/parquet/label_files.py", "spark/ml/params.py",  # py4j
     "spark/ml/persistence.py", "spark/ml/vectors.py", "spark/own_session.py", "spark/shipping.py",
     "core/process_state.py", "local/selector.py", "rundir/mlflow_logging.py",  # threadpoolctl, scikit-learn, MLflow
 }  # fmt: skip

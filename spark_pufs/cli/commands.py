@@ -10,24 +10,21 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy
 from pathlib import Path
-from types import TracebackType
 
 import click
 from rich.console import Console
 
 from spark_pufs.cli.changes import diff, history
+from spark_pufs.cli.log_lines import JsonLines, Masked
 from spark_pufs.cli.make import make
 from spark_pufs.cli.options import ENGINE, OVERRIDES
 from spark_pufs.cli.reproduce import reproduce
 from spark_pufs.cli.tables import check, check_labels, compare, estimate_prior, select, tell
 from spark_pufs.cli.terminal import IN_A_FILE, complain, errors, progress, say, speaking
 from spark_pufs.errors import PufsError, Stopped
-from spark_pufs.masking.texts import MOST_READ, foreign, masked, visible, visible_lines
+from spark_pufs.masking.texts import MOST_READ, foreign, visible
 from spark_pufs.version import __version__
-
-ExceptionInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 __all__ = ["app", "main", "run"]
 
@@ -93,37 +90,28 @@ def _without_values(error: click.ClickException) -> click.ClickException:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 @click.option("--verbose", "-v", is_flag=True, help="Say more.")
-def app(verbose: bool) -> None:
+@click.option(
+    "--log",
+    "lines",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    envvar="SPARK_PUFS_LOG",
+    help="Lines of the log: for people, or JSON with the rows, bytes and seconds of each pass.",
+)
+def app(verbose: bool, lines: str) -> None:
     """Feature selection for tables with a few labelled positives and no negatives."""
-    handler = _terminal_handler() if errors.is_terminal else logging.StreamHandler()
-    handler.setFormatter(Masked("%(message)s" if errors.is_terminal else "%(asctime)s %(levelname)s %(message)s"))
+    people = lines == "text" and errors.is_terminal
+    handler = _terminal_handler() if people else logging.StreamHandler()
+    text = Masked("%(message)s" if people else "%(asctime)s %(levelname)s %(message)s")
+    handler.setFormatter(JsonLines() if lines == "json" else text)
     log.handlers, log.propagate = [handler], False
-    log.setLevel(logging.DEBUG if verbose else logging.WARNING if errors.is_terminal else logging.INFO)
+    log.setLevel(logging.DEBUG if verbose else logging.WARNING if people else logging.INFO)
 
 
 def _terminal_handler() -> logging.Handler:
     from rich.logging import RichHandler
 
     return RichHandler(console=errors, show_path=False)
-
-
-class Masked(logging.Formatter):
-    """Log lines and tracebacks without secrets."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The record anew: another handler may have left its own text of the traceback in it."""
-        record = copy(record)
-        record.exc_text = None
-        return super().format(record)
-
-    def formatMessage(self, record: logging.LogRecord) -> str:
-        return visible_lines(masked(super().formatMessage(record)))
-
-    def formatException(self, ei: ExceptionInfo) -> str:
-        return foreign(super().formatException(ei))
-
-    def formatStack(self, stack_info: str) -> str:
-        return foreign(super().formatStack(stack_info))
 
 
 app.add_command(diff)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -26,7 +26,9 @@ CONDITIONS = 10  # of the paper; they are imported when one is made
 
 MECHANISMS = ("scar", "mcar", "mar-c", "sar")
 
-_TABLE = [
+Option: TypeAlias = Callable[[Callable[..., None]], Callable[..., None]]  # what click.option gives: a decorator
+
+_TABLE: list[Option] = [
     click.option("--rows", type=click.IntRange(1, 10**15), required=True, help="Rows to make."),
     click.option("--out", required=True, help="Where the table goes."),
     click.option("--format", "format_", default="parquet", show_default=True, help="Any that Spark writes."),
@@ -39,7 +41,7 @@ _TABLE = [
     ),
     click.option("--master", default="local[*]", show_default=True, help="Spark's master, outside spark-submit."),
 ]
-_LABELS = [
+_LABELS: list[Option] = [
     click.option("--labels", type=click.Choice(MECHANISMS), default="scar", show_default=True, help="Who is labelled."),
     click.option("--share", type=float, help="Share of the positives (mcar: of all rows) that is labelled."),
     click.option("--count", type=int, help="With scar: exactly so many positives instead of a share."),
@@ -51,7 +53,7 @@ _LABELS = [
 ]
 
 
-def _options(*groups: list[Any]) -> Callable[[Any], Any]:
+def _options(*groups: Sequence[Option]) -> Option:
     every = [option for group in groups for option in group]
     return lambda command: reduce(lambda inner, option: option(inner), reversed(every), command)
 

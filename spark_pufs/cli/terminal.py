@@ -1,4 +1,4 @@
-"""What the command shows besides its answer: progress, warnings, errors in the words of the door that was used."""
+"""What the command shows besides its answer: progress, warnings, errors by the names of the command's own options."""
 
 from __future__ import annotations
 

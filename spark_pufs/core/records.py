@@ -9,7 +9,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import MISSING, Field, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -92,9 +92,19 @@ def _together(value: Any, arrays: Mapping[str, Any]) -> Any:
     return {name.removeprefix(_ARRAY): _together(one, arrays) for name, one in value.items()}
 
 
+def _own(record: Any) -> list[Field[Any]]:
+    """The fields that a record is made of.
+
+    A class of a notebook travels whole. With Spark 3.5 it then has marks of its own, by which ``dataclasses.fields``
+    finds none: they are told by their names.
+    """
+    every: dict[str, Any] = record.__dataclass_fields__
+    return [one for one in every.values() if one.init and one._field_type.name == "_FIELD"]
+
+
 def _alike(example: Any, value: Any) -> Any:
     if is_dataclass(example):
-        own = [one.name for one in fields(example) if one.init]
+        own = [one.name for one in _own(example)]
         return cast(Any, type(example))(**{name: _alike(getattr(example, name), value[name]) for name in own})
     return tuple(value) if isinstance(example, tuple) else value
 
@@ -102,7 +112,7 @@ def _alike(example: Any, value: Any) -> Any:
 def _apart(value: Any, arrays: Arrays | None) -> Any:
     """Plain values; arrays go to ``arrays`` where they can, and leave their number."""
     if is_dataclass(value):
-        return {one.name: _apart(getattr(value, one.name), arrays) for one in fields(value) if one.init}
+        return {one.name: _apart(getattr(value, one.name), arrays) for one in _own(value)}
     if isinstance(value, Mapping):
         mark = _ARRAY if arrays is not None else ""
         return {f"{mark if name.startswith(_ARRAY) else ''}{name}": _apart(one, arrays) for name, one in value.items()}
@@ -118,7 +128,7 @@ def _apart(value: Any, arrays: Arrays | None) -> Any:
 
 @cache
 def _hints(kind: Any) -> dict[str, Any]:
-    own = {one.name: one.type for one in fields(kind) if one.init}
+    own = {one.name: one.type for one in _own(kind)}
     try:
         hints = get_type_hints(kind, localns={"Json": object})
     except NameError:  # a class of a notebook, on a worker: the names in its annotations are not there
@@ -128,8 +138,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 @cache
 def _needed(kind: Any) -> list[str]:
-    own = [one for one in fields(kind) if one.init]
-    return [one.name for one in own if one.default is MISSING and one.default_factory is MISSING]
+    return [one.name for one in _own(kind) if one.default is MISSING and one.default_factory is MISSING]
 
 
 def _value(kind: Any, value: Any, where: str) -> Any:

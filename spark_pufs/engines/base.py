@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.bins import code_columns, code_text
@@ -21,10 +20,13 @@ from spark_pufs.core.counting.grouped_counts import row_groups
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.search.saved_state import State
+from spark_pufs.engines.at_work import METRICS, method_at_work
 from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.types import Bins, Block, Column, LabelRule, RawBatch
 
-if TYPE_CHECKING:  # tasks of a pass need none of these, and scipy takes as long to load as thousands of rows to read
+if TYPE_CHECKING:  # tasks of a pass need none of these, and pandas and scipy take as long to load as thousands of rows
+    import pandas as pd
+
     from spark_pufs.core.clusters.diagonal_em import MixtureSettings
     from spark_pufs.core.search.mask_draws import MaskDraws
 
@@ -41,21 +43,37 @@ __all__ = [
     "Shared",
     "Source",
     "Unit",
+    "log_generation",
+    "raw_width",
     "record",
 ]
 
 Shared = TypeVar("Shared")
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
-InProcess = Callable[[pd.DataFrame], "Engine"]  # an engine for a table that one task holds
+InProcess = Callable[["pd.DataFrame"], "Engine"]  # an engine for a table that one task holds
 
 log = logging.getLogger("spark_pufs")
 
 
-def record(passes: list[Pass], what: str, began: float) -> None:
-    """Note a pass that started at ``began`` (perf_counter) and has just ended."""
-    passes.append(Pass(what, time.perf_counter() - began))
-    log.info("pass %d: %s (%.1f s)", len(passes), what, passes[-1].seconds)
+def record(passes: list[Pass], what: str, began: float, rows: int, width: int) -> None:
+    """Note a pass that started at ``began`` (perf_counter) and has just ended; ``width``: bytes of a row."""
+    done = Pass(what, time.perf_counter() - began, rows, rows * width)
+    passes.append(done)
+    told = {"event": "pass", "method": method_at_work(), "pass": len(passes), **asdict(done)}
+    log.info("pass %d: %s (%.1f s, %s rows)", len(passes), what, done.seconds, f"{rows:,}", extra={METRICS: told})
+
+
+def log_generation(number: int, masks: int, rows: int, began: float) -> None:
+    """Tell of a generation of masks that was scored on ``rows`` rows of a sample, since ``began``."""
+    seconds = time.perf_counter() - began
+    told = {"event": "generation", "method": method_at_work(), "generation": number, "masks": masks, "rows": rows}
+    log.info("generation %d: %d masks (%.1f s)", number, masks, seconds, extra={METRICS: {**told, "seconds": seconds}})
+
+
+def raw_width(numbers: int, texts: int) -> int:
+    """Bytes of a row as it was read."""
+    return 8 * numbers + 4 * texts
 
 
 class Grader(Protocol):

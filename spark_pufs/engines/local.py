@@ -21,7 +21,7 @@ from spark_pufs.core.counting.row_sample import RowSample, label_codes
 from spark_pufs.core.process_state import single_thread, undisturbed
 from spark_pufs.core.schema import label_states
 from spark_pufs.engines.arrow_batches import plain_text, raw_batch
-from spark_pufs.engines.base import Packer, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.base import Packer, Result, RowLister, Shared, Unit, raw_width, record
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.findings.run_facts import Pass, Reading
@@ -107,13 +107,17 @@ class LocalSource:
         self._passes = passes
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
-        return _scan(kernel, self._batches(), what, self._passes)
+        return _scan(kernel, self._batches(), what, self._passes, self._volume)
 
     def pack(self, packer: Packer) -> LocalBlocks:
         began = time.perf_counter()
         blocks = [packer.pack(batch) for batch in self._batches()]
-        record(self._passes, "pack", began)
+        record(self._passes, "pack", began, *self._volume)
         return LocalBlocks(blocks, self._passes)
+
+    @property
+    def _volume(self) -> tuple[int, int]:
+        return len(self._label), raw_width(self._numbers.shape[1], len(self._texts))
 
     def _batches(self) -> Iterator[RawBatch]:
         for first in range(0, len(self._label), SLICE):
@@ -136,18 +140,22 @@ class LocalBlocks:
         self._passes = passes
 
     def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
-        return _scan(kernel, iter(self._blocks), what, self._passes)
+        volume = sum(len(block.label) for block in self._blocks), max((len(b.codes) for b in self._blocks), default=0)
+        return _scan(kernel, iter(self._blocks), what, self._passes, volume)
 
     def release(self) -> None:
         self._blocks = []
 
 
-def _scan(kernel: Kernel[Batch, Held], batches: Iterator[Batch], what: str, passes: list[Pass]) -> Held:
+def _scan(
+    kernel: Kernel[Batch, Held], batches: Iterator[Batch], what: str, passes: list[Pass], volume: tuple[int, int]
+) -> Held:
+    """``volume``: rows, and bytes of each."""
     began = time.perf_counter()
     state = kernel.start()
     for batch in batches:
         state = kernel.add(state, batch)
-    record(passes, what, began)
+    record(passes, what, began, *volume)
     return state
 
 

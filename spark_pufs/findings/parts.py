@@ -101,7 +101,8 @@ class Clustering:
 class SearchTrace:
     """How a search over masks went: ``theta``, the probability that it gives each feature, at the end and in history.
 
-    ``unconverged``: the share of features that are not settled. ``best_auc``: where the objective is one.
+    ``unconverged``: the share of features that are not settled. ``best_auc``: where the objective is one. ``masks``:
+    how many were scored.
     """
 
     theta: Mapping[str, float]
@@ -110,6 +111,7 @@ class SearchTrace:
     unconverged: float | None = None
     history: tuple[tuple[float, ...], ...] | None = None
     best_auc: float | None = None
+    masks: int = 0
 
 
 @dataclass(frozen=True)

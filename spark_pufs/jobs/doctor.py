@@ -6,7 +6,6 @@ Nothing but the standard library is imported before it was looked at.
 from __future__ import annotations
 
 import platform
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from importlib import metadata
 
 from spark_pufs.errors import EnvironmentFault, Fault
 from spark_pufs.masking.texts import gist
-from spark_pufs.spark.session import check_java, java_version, open_session
+from spark_pufs.spark.session import check_java, java_version, open_session, under_submit
+from spark_pufs.spark.versions import check_workers, pyspark_version, release_fault, within
 from spark_pufs.version import __version__
 
 __all__ = ["Finding", "broken", "examine", "report"]
@@ -22,18 +22,17 @@ __all__ = ["Finding", "broken", "examine", "report"]
 # The bounds of pyproject.toml: from the first up to, without, the second.
 PYTHON = ">=3.11"
 BOUNDS = {
-    "numpy": ">=2.0.1,<3",
+    "numpy": ">=1.26,!=2.0.0,<3",
     "scipy": ">=1.13,<2",
-    "pandas": ">=2.2,<3",
-    "pyarrow": ">=17",
-    "scikit-learn": ">=1.6,<2",
+    "pandas": ">=2.0,<3",
+    "pyarrow": ">=15",
+    "scikit-learn": ">=1.4,<2",
     "pydantic": ">=2.7,<3",
     "pyyaml": ">=6,<7",
     "click": ">=8.1,<9",
     "rich": ">=13",
     "jinja2": ">=3.1,<4",
 }
-SPARK = ">=4.0,<5"
 
 
 @dataclass(frozen=True)
@@ -71,22 +70,6 @@ def examine(master: str | None) -> Iterator[Finding]:
         yield from _tiny_job(master)
 
 
-def within(version: str, bounds: str) -> bool:
-    """Whether a version lies in bounds such as ``>=2.0,<3``.
-
-    >>> within("2.10.1", ">=2.2,<3"), within("3.0.0", ">=2.2,<3"), within("4.1.0.dev1", ">=4.1")
-    (True, False, True)
-    """
-    have = _numbers(version)
-    tests: dict[str, Callable[[list[int]], bool]] = {">=": lambda b: have >= b, "<": lambda b: have < b}
-    return all(tests[sign](_numbers(bound)) for sign, bound in re.findall(r"(>=|<)([\d.]+)", bounds))
-
-
-def _numbers(version: str) -> list[int]:
-    found = re.match(r"\d+(\.\d+)*", version)
-    return [int(part) for part in found.group().split(".")] if found else []
-
-
 def _python() -> Finding:
     version = platform.python_version()
     found = f"{version} ({sys.executable})"
@@ -110,21 +93,18 @@ def _package(name: str, bounds: str) -> Finding:
 def _spark() -> Finding:
     """The pyspark that would be used: a cluster's own is on the path without being an installed package."""
     try:
-        from spark_pufs.spark.versions import pyspark_version
-
         version = pyspark_version()
     except ImportError:
         fix = "Install spark-pufs[spark], or run jobs/doctor.py with the spark-submit of your cluster."
         return Finding("pyspark", "not installed", Fault("Package 'pyspark'", "is not installed", fix))
-    if within(version, SPARK):
-        return Finding("pyspark", version)
-    fault = Fault("Package 'pyspark'", f"needs {SPARK}, found {version}", "Use Spark 4.")
-    return Finding("pyspark", version, fault)
+    return Finding("pyspark", version, release_fault(version))
 
 
 def _java(master: str) -> Finding:
     if master.startswith("sc://"):
         return Finding("Java", "not needed: the Spark Connect server has it")
+    if under_submit():
+        return Finding("Java", "runs already: spark-submit has started it")
     version = java_version()
     try:
         check_java()
@@ -134,8 +114,6 @@ def _java(master: str) -> Finding:
 
 
 def _tiny_job(master: str) -> list[Finding]:
-    from spark_pufs.spark.versions import check_workers
-
     try:
         places = check_workers(open_session(master, {}))
     except EnvironmentFault as error:

@@ -8,8 +8,12 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import NoReturn
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.engines.base import Packer, record
+from spark_pufs.core.counting.pass_checksum import Witnessed
+from spark_pufs.engines.base import Packer, raw_width, record
 from spark_pufs.findings.run_facts import Pass, Reading
 from spark_pufs.memory.partitions import PartitionedTable
 from spark_pufs.memory.window import WithoutRows, no_rows
@@ -48,15 +52,21 @@ class UnionSource:
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
         began = time.perf_counter()
-        state = _merged(source.scan(kernel, what) for source in self._sources())
-        record(self.passes, f"{what}, {len(self.keys)} partitions", began)
-        return state
+        counted = Witnessed(kernel, _rows)
+        seen = _merged(source.scan(counted, what) for source in self._sources())
+        width = raw_width(len(self.numeric), len(self.text))
+        record(self.passes, f"{what}, {len(self.keys)} partitions", began, int(seen.witness[1]), width)
+        return seen.state
 
     def pack(self, packer: Packer) -> NoReturn:
         raise no_rows("a table in blocks")
 
     def _sources(self) -> Iterable[TableRows]:
         return (self.table.engine(key).source(self.numeric, self.text, self.label) for key in self.keys)
+
+
+def _rows(batch: RawBatch) -> NDArray[np.uint64]:
+    return np.array([0, batch.rows], np.uint64)
 
 
 def _merged(states: Iterable[Held]) -> Held:

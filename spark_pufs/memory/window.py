@@ -25,7 +25,7 @@ from spark_pufs.core.counting.profile import ProfileKernel, ProfileState
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.core.information.surrogate import Labels
 from spark_pufs.core.schema import label_states
-from spark_pufs.engines.base import Blocks, Packer, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.base import Blocks, Packer, Result, RowLister, Shared, Unit, raw_width, record
 from spark_pufs.engines.local import LocalBlocks, each_in_threads
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, Fault
@@ -130,8 +130,9 @@ class WindowSource:
         if isinstance(kernel, ProfileKernel):
             return cast(Held, self._profile())
         began = time.perf_counter()
-        state = self._kept(f"'{what}'").scan(kernel)
-        record(self.passes, f"{what}, of rows kept", began)
+        kept = self._kept(f"'{what}'")
+        state, width = kept.scan(kernel), raw_width(len(self.numeric), len(self.text))
+        record(self.passes, f"{what}, of rows kept", began, len(kept.rows.label), width)
         return state
 
     def pack(self, packer: Packer) -> Blocks:

@@ -20,6 +20,7 @@ from spark_pufs.core.evidence.prior import PriorEstimate
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.schema import label_states, match, patterns
 from spark_pufs.core.soft.recall_list import RecallList
+from spark_pufs.engines.at_work import at_work
 from spark_pufs.engines.base import Engine, Keeper
 from spark_pufs.engines.local import LocalEngine
 from spark_pufs.errors import ConfigError, DataError, Fault, did_you_mean
@@ -107,8 +108,9 @@ def prepare(engine: Engine, request: Request, known: Plan | None = None, frozen:
     """All that can be wrong is found here, before the work; rows behind a ``known`` plan are not read again."""
     check(request)
     method = method_named(request.method)
-    plan = inspect(engine, request, method.binning, known, frozen)
-    return one_of_each(plan, engine, request)
+    with at_work(method.name):
+        plan = inspect(engine, request, method.binning, known, frozen)
+        return one_of_each(plan, engine, request)
 
 
 def rehearse(table: PUTable, request: Request) -> None:
@@ -149,6 +151,13 @@ def execute(
     keeper: Keeper | None = None,
 ) -> Selection:
     """Pack the rows and run the method; ``note`` gets what is being done, ``keeper`` holds work in progress."""
+    with at_work(request.method):
+        return _executed(engine, plan, request, note, keeper)
+
+
+def _executed(
+    engine: Engine, plan: Plan, request: Request, note: Callable[[str], None], keeper: Keeper | None
+) -> Selection:
     began = time.perf_counter()
     method = method_named(request.method)
     note(f"sorting {plan.profile.rows:,} rows of {len(plan.features)} features into bins")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import metadata
 
 from spark_pufs.engines.base import Engine
-from spark_pufs.findings.run_facts import Pass, RunFacts
+from spark_pufs.findings.run_facts import RunFacts
 from spark_pufs.request import Request
 from spark_pufs.selectors.registry import packages_behind
 from spark_pufs.table.pu_table import Plan
@@ -19,7 +21,7 @@ from spark_pufs.version import __version__
 
 __all__ = ["fingerprint", "identity", "run_facts", "versions"]
 
-PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "pyspark")
+PACKAGES = ("numpy", "scipy", "pandas", "pyarrow", "scikit-learn")
 
 
 def identity(plan: Plan, request: Request) -> dict[str, Json]:
@@ -46,17 +48,26 @@ def fingerprint(plan: Plan, request: Request) -> str:
 
 def run_facts(engine: Engine, seconds: float) -> RunFacts:
     """Where the work was done, in which passes, how long it took."""
-    passes = tuple(Pass(one.what, round(one.seconds, 3)) for one in engine.passes)
+    passes = tuple(replace(one, seconds=round(one.seconds, 3)) for one in engine.passes)
     return RunFacts(engine.name, round(seconds, 3), passes, engine.reading)
 
 
-@cache  # reading what is installed takes longer than selecting from a small table
 def versions() -> Mapping[str, str]:
     """The packages that an answer was made with."""
-    found = {"spark_pufs": __version__, "python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            continue  # pyspark is an extra; a cluster's own Spark may not be a package
-    return found
+    found = {name: _installed(name) for name in PACKAGES} | {"pyspark": _pyspark()}
+    told = {name: version for name, version in found.items() if version is not None}
+    return {"spark_pufs": __version__, "python": platform.python_version(), **told}
+
+
+def _pyspark() -> str | None:
+    """The one that is loaded: a cluster's own is no installed package, and is not another that is installed."""
+    loaded: str | None = getattr(sys.modules.get("pyspark"), "__version__", None)
+    return loaded or _installed("pyspark")
+
+
+@cache  # reading what is installed takes longer than selecting from a small table
+def _installed(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None  # pyspark is an extra

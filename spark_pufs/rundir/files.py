@@ -41,8 +41,21 @@ def selection_files(selection: Selection) -> tuple[dict[str, bytes], dict[str, J
         "fingerprint": selection.fingerprint,
         "method": selection.method,
         "versions": dict(selection.versions),
+        "metrics": metrics_of(selection),
     }
     return files, facts
+
+
+def metrics_of(selection: Selection) -> dict[str, Json]:
+    """What the work took, in numbers for who watches many runs."""
+    run, search = selection.run, selection.findings.search
+    return {
+        "rows": selection.facts["rows"],
+        "passes": len(run.passes),
+        "bytes": sum(one.bytes for one in run.passes),
+        "seconds": run.seconds,
+        "masks": 0 if search is None else search.masks,
+    }
 
 
 def parquet(table: pd.DataFrame | pa.Table) -> bytes:

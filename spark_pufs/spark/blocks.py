@@ -14,8 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from spark_pufs.core.counting.kernel import Held, Kernel
-from spark_pufs.core.counting.pass_checksum import Empty, Nothing, Witnessed, changed_table, witness_of
-from spark_pufs.engines.base import Packer, record
+from spark_pufs.core.counting.pass_checksum import Empty, Nothing, Seen, Witnessed, changed_table, witness_of
+from spark_pufs.engines.base import Packer, raw_width, record
 from spark_pufs.engines.parquet.reading import CHANGED
 from spark_pufs.findings.run_facts import Pass
 from spark_pufs.spark import scan
@@ -55,23 +55,35 @@ TASKS_PER_SLOT = 2
 class Raw:
     """The source: ``reader`` finds raw batches in the Arrow batches of ``frame``, ``rows`` rows to a batch.
 
-    ``width``: numbers in a row. ``tasks``: partitions of the frame where it holds no rows, but tells who reads which
-    files.
+    ``width``: numbers in a row, ``texts``: columns of text, the label not among them. ``tasks``: partitions of the
+    frame where it holds no rows, but tells who reads which files.
     """
 
     frame: DataFrame
     reader: scan.Reader[RawBatch]
     rows: int
     width: int = 0
+    texts: int = 0
     watch: Watch = field(default_factory=Watch)
     tasks: int | None = None
+    parts: scan.Parts = field(default_factory=scan.Parts)
 
-    def reduce(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
+    def scan(self, kernel: Kernel[RawBatch, Held], what: str, passes: list[Pass]) -> Held:
         """One pass, which must see the rows that the first one saw."""
+        began = time.perf_counter()
         with self.reading(), self.unchanged(), scan.jobs_called(self.frame.sparkSession, what):
-            seen = scan.reduce(self.frame, self.reader, Witnessed(kernel, witness_of), self.tasks)
+            seen = self._reduced(Witnessed(kernel, witness_of))
         self.watch.look(seen.witness, what)
+        record(passes, what, began, int(seen.witness[1]), self.row_bytes)
         return seen.state
+
+    def _reduced(self, kernel: Kernel[RawBatch, Seen[Held]]) -> Seen[Held]:
+        parts = self.parts if self.tasks is None else scan.Parts(self.tasks)
+        return scan.reduce(self.frame, self.reader, kernel, parts)
+
+    @property
+    def row_bytes(self) -> int:
+        return raw_width(self.width, self.texts)
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -84,8 +96,7 @@ class Raw:
             with suppress(*spark_errors()):
                 if self.watch.began:
                     nothing: Witnessed[RawBatch, Empty] = Witnessed(Nothing(), witness_of)
-                    seen = scan.reduce(self.frame, self.reader, nothing, self.tasks)
-                    self.watch.look(seen.witness, "after a failure")
+                    self.watch.look(self._reduced(nothing).witness, "after a failure")
             raise
 
     @contextmanager
@@ -161,10 +172,7 @@ class UncachedBlocks:
         self._passes = passes
 
     def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
-        began = time.perf_counter()
-        state = self._source.reduce(PackingKernel(kernel, self._packer), what)
-        record(self._passes, what, began)
-        return state
+        return self._source.scan(PackingKernel(kernel, self._packer), what, self._passes)
 
     def release(self) -> None:
         """Nothing is held."""
@@ -197,7 +205,7 @@ class CachedBlocks:
         self._packer = packer
         self._passes = passes
         self._blocks: DataFrame | None = None
-        self._partitions = 0
+        self._parts = scan.Parts()
 
     def scan(self, kernel: Kernel[Block, Held], what: str) -> Held:
         blocks = self._packed()
@@ -205,9 +213,9 @@ class CachedBlocks:
         witnessed = Witnessed(kernel, _kept_witness)  # blocks that were lost are packed again, from what is there then
         spark = blocks.sparkSession
         with scan.arrow_rows(spark, BLOCKS_PER_BATCH), self._source.unchanged(), scan.jobs_called(spark, what):
-            seen = scan.reduce(blocks, read_blocks, witnessed, self._partitions)
+            seen = scan.reduce(blocks, read_blocks, witnessed, self._parts)
         self._source.watch.look(seen.witness, what)
-        record(self._passes, what, began)
+        record(self._passes, what, began, int(seen.witness[1]), self._packer.features)
         return seen.state
 
     def release(self) -> None:
@@ -221,11 +229,12 @@ class CachedBlocks:
         if self._blocks is None:
             began = time.perf_counter()
             spark = self._source.frame.sparkSession
-            self._partitions = TASKS_PER_SLOT * scan.slots(spark)
+            count = TASKS_PER_SLOT * scan.slots(spark)
+            self._parts.count = count
             packed = self._source.frame.mapInArrow(packing(self._source, self._packer, CACHED_BYTES), SCHEMA)
             # On local disk, where the shuffle has just put them: the system's page cache serves a pass as fast as
             # Spark's heap, which ten million rows would fill.
-            blocks = self._blocks = packed.repartition(self._partitions).persist(StorageLevel.DISK_ONLY)
+            blocks = self._blocks = packed.repartition(count).persist(StorageLevel.DISK_ONLY)
             # Packing reads many rows to a batch and the passes read few blocks to one: it has to be a job of its own.
             # One block makes one cached batch: Spark would join blocks up to 4 MB, and it holds the last 100 batches
             # that a task has written or read.
@@ -235,8 +244,9 @@ class CachedBlocks:
                 scan.jobs_called(spark, "pack"),
             ):  # fmt: skip
                 found = blocks.selectExpr(*sums).collect()[0]
-            self._source.watch.look(_witness(*(int(part or 0) for part in found)), "pack")
-            record(self._passes, "pack", began)
+            witness = _witness(*(int(part or 0) for part in found))
+            self._source.watch.look(witness, "pack")
+            record(self._passes, "pack", began, int(witness[1]), self._source.row_bytes)
         return self._blocks
 
 

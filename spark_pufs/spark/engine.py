@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -15,7 +14,7 @@ from spark_pufs.core.clusters.diagonal_em import MixtureSettings
 from spark_pufs.core.counting.kernel import Held, Kernel
 from spark_pufs.core.counting.row_sample import RowSample
 from spark_pufs.engines.arrow_batches import raw_batch
-from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Result, RowLister, Shared, Unit, record
+from spark_pufs.engines.base import Blocks, MaskScorer, Packer, Result, RowLister, Shared, Unit
 from spark_pufs.engines.parquet.footers import Unfit
 from spark_pufs.engines.thread_scorer import ThreadScorer
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault
@@ -29,7 +28,7 @@ from spark_pufs.spark.parquet.files import ParquetFiles
 from spark_pufs.spark.parquet.label_files import check_files, check_label_files
 from spark_pufs.spark.scorer import SparkScorer
 from spark_pufs.spark.shipping import each
-from spark_pufs.spark.versions import no_answer
+from spark_pufs.spark.versions import check_release, no_answer
 from spark_pufs.spark.watch import FirstPass, Watch
 from spark_pufs.types import Column, Kind, LabelRule, RawBatch
 
@@ -64,6 +63,7 @@ class SparkEngine:
         tasks or raises, "spark" leaves them to Spark, "auto" takes the first that is possible. ``from_path``: the frame
         is what was read from a path, which Spark Connect cannot tell.
         """
+        check_release()
         self.frame = frame
         self._types = [(field.name, field.dataType.simpleString()) for field in frame.schema.fields]
         self._theirs = frame.toDF(*[f"c{i}" for i in range(len(self._types))])
@@ -107,7 +107,7 @@ class SparkEngine:
 
     def _by_spark(self, numeric: Sequence[str], text: Sequence[str], label: str) -> Raw:
         packed, width = self._frame.selectExpr(*self._columns(numeric, text, label)), len(numeric)
-        return Raw(packed, RawReader(width), block_rows(width), width, Watch(self._first_pass))
+        return Raw(packed, RawReader(width), block_rows(width), width, len(text), Watch(self._first_pass))
 
     def _by_tasks(self, numeric: Sequence[str], text: Sequence[str]) -> Raw | None:
         """The columns read from their files by the tasks themselves; None where Spark has to read them."""
@@ -126,7 +126,7 @@ class SparkEngine:
             return None
         self._told("arrow", "")
         units = self._files.units(reader)
-        return Raw(units, reader, reader.rows, width, Watch(self._first_pass), len(reader.tasks))
+        return Raw(units, reader, reader.rows, width, len(text), Watch(self._first_pass), len(reader.tasks))
 
     def _told(self, reader: str, reason: str) -> None:
         """Say who reads the rows, once, and keep it for the facts of the run."""
@@ -193,11 +193,8 @@ class SparkSource:
         self._cache = cache
 
     def scan(self, kernel: Kernel[RawBatch, Held], what: str) -> Held:
-        began = time.perf_counter()
         with worker_errors():  # a table is scanned before anything else: this is where they show
-            state = self._raw.reduce(kernel, what)
-        record(self._passes, what, began)
-        return state
+            return self._raw.scan(kernel, what, self._passes)
 
     def pack(self, packer: Packer) -> Blocks:
         if not self._cache:

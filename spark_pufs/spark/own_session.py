@@ -11,7 +11,7 @@ import copy
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakSet, finalize
 
 from spark_pufs.spark.io import spark_errors
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["in_own_session", "is_connect", "is_ours", "setting"]
 
 _ours: WeakSet[Any] = WeakSet()
+_MADE_IN_SPARK_3 = ("_conf", "_catalog")  # where Spark 4 has cached properties
 
 
 def in_own_session(frame: DataFrame) -> DataFrame:
@@ -57,18 +58,23 @@ def setting(spark: SparkSession, name: str, value: int) -> Iterator[None]:
 
 
 def _classic(frame: DataFrame) -> DataFrame:
-    from pyspark.sql.classic.dataframe import DataFrame as ClassicFrame
-
     spark: Any = frame.sparkSession
     # A constructor would make ours the session that others get: what Python has of a session is copied instead.
     own = copy.copy(spark)
-    for name in [name for name in vars(own) if isinstance(getattr(type(own), name, None), cached_property)]:
+    for name in [name for name in vars(own) if _remembered(type(own), name)]:
         del own.__dict__[name]
     own._jsparkSession = spark._jsparkSession.cloneSession()
-    datasets = getattr(spark._jvm, "org.apache.spark.sql.classic.Dataset")
+    # Spark 4 has moved both classes: those of the frame itself are the right ones.
+    new_frame, datasets = cast(Any, type(frame)), getattr(spark._jvm, frame._jdf.getClass().getName())
     analysed = frame._jdf.queryExecution().analyzed()  # views may have changed since the user named them
     _ours.add(own)
-    return ClassicFrame(datasets.ofRows(own._jsparkSession, analysed), own)
+    moved: DataFrame = new_frame(datasets.ofRows(own._jsparkSession, analysed), own)
+    return moved
+
+
+def _remembered(session: type, name: str) -> bool:
+    """Whether an attribute is what the session has made of its Java twin, which the copy has another of."""
+    return name in _MADE_IN_SPARK_3 or isinstance(getattr(session, name, None), cached_property)
 
 
 def _over_connect(frame: DataFrame) -> DataFrame:

@@ -56,11 +56,18 @@ def _arguments(given: str, conf: Mapping[str, str], folder: Path) -> str:
         place = words.index("--properties-file")
         theirs = _read(Path(words[place + 1])) + b"\n"
         del words[place : place + 2]
-    elif "--load-spark-defaults" not in words:
-        words = ["--load-spark-defaults", *words]  # which a file of ours would otherwise stand in for
+    elif "--load-spark-defaults" not in words and (defaults := _defaults()).is_file():
+        theirs = _read(defaults) + b"\n"  # which a file of ours would otherwise stand in for
     file = folder / "spark.properties"
     _write(file, theirs + properties(_with_java_options(conf, folder)))
     return shlex.join(["--properties-file", str(file), *words])
+
+
+def _defaults() -> Path:
+    """The settings of this installation of Spark; only Spark 4 can be told to read them beside another file."""
+    from pyspark.find_spark_home import _find_spark_home
+
+    return Path(os.environ.get("SPARK_CONF_DIR") or Path(_find_spark_home(), "conf"), "spark-defaults.conf")
 
 
 def _read(path: Path) -> bytes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import reduce as fold
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,6 +14,7 @@ import pyarrow as pa
 from spark_pufs.core.counting.kernel import Held, Kernel, State
 from spark_pufs.core.process_state import undisturbed
 from spark_pufs.core.records import like, to_bytes
+from spark_pufs.engines.at_work import job_name
 from spark_pufs.errors import Fault, Stopped
 from spark_pufs.spark.io import spark_errors
 from spark_pufs.spark.own_session import is_connect, setting
@@ -20,24 +23,35 @@ from spark_pufs.spark.worker import freeze_loaded
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["arrow_rows", "at_most", "jobs_called", "one_machine", "partitions", "reduce", "setting", "slots"]
+__all__ = ["Parts", "arrow_rows", "at_most", "jobs_called", "one_machine", "partitions", "reduce", "setting", "slots"]
 
 Rows = TypeVar("Rows")
 Task = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 Reader = Callable[[Iterator[pa.RecordBatch]], Iterator[Rows]]
 
 DESCRIPTION = "spark.job.description"
-CANCELLED = "SPARK_JOB_CANCELLED"
+CANCELLED = re.compile(r"SPARK_JOB_CANCELLED|Job \d+ cancelled")  # Spark 4, Spark 3.5
+STATES = "state binary, parts long"
 GROUPS = 16  # more partial states than this are merged in the cluster before they come to the driver
 
 
-def reduce(frame: DataFrame, reader: Reader[Rows], kernel: Kernel[Rows, Held], count: int | None = None) -> Held:
-    """The merged state of all rows of ``frame``; ``count`` is its number of partitions where that is known."""
-    states = frame.mapInArrow(_partial(reader, kernel), "state binary")
-    count = count or partitions(frame)
-    if count is None or count > GROUPS:
-        states = states.repartition(GROUPS).mapInArrow(_join(kernel), "state binary")
-    return _merged(kernel, (bytes(row[0]) for row in states.collect()))
+@dataclass
+class Parts:
+    """How many partitions a frame has, once that is known: Spark Connect does not tell, the first pass does."""
+
+    count: int | None = None
+
+
+def reduce(frame: DataFrame, reader: Reader[Rows], kernel: Kernel[Rows, Held], parts: Parts | None = None) -> Held:
+    """The merged state of all rows of ``frame``; ``parts`` is kept from pass to pass over the same frame."""
+    parts = parts or Parts()
+    states = frame.mapInArrow(_partial(reader, kernel), STATES)
+    parts.count = parts.count or partitions(frame)
+    if parts.count is None or parts.count > GROUPS:
+        states = states.repartition(GROUPS).mapInArrow(_join(kernel), STATES)
+    rows = states.collect()
+    parts.count = sum(int(row[1]) for row in rows)
+    return _merged(kernel, (bytes(row[0]) for row in rows))
 
 
 def _merged(kernel: Kernel[Rows, Held], states: Iterator[bytes]) -> Held:
@@ -52,20 +66,29 @@ def _partial(reader: Reader[Rows], kernel: Kernel[Rows, Held]) -> Task:
             state = kernel.start()
             for batch in reader(batches):
                 state = kernel.add(state, batch)
-        yield _row(state)
+        yield _row(state, 1)
 
     return run
 
 
 def _join(kernel: Kernel[Rows, Held]) -> Task:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield _row(_merged(kernel, (value.as_py() for batch in batches for value in batch.column(0))))
+        parts: list[int] = []
+
+        def states() -> Iterator[bytes]:
+            for batch in batches:
+                parts.extend(batch.column(1).to_pylist())
+                yield from batch.column(0).to_pylist()
+
+        yield _row(_merged(kernel, states()), sum(parts))
 
     return run
 
 
-def _row(state: State) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([to_bytes(state)], pa.binary())], ["state"])
+def _row(state: State, parts: int) -> pa.RecordBatch:
+    """A state, and of how many partitions it is."""
+    columns = [pa.array([to_bytes(state)], pa.binary()), pa.array([parts], pa.int64())]
+    return pa.RecordBatch.from_arrays(columns, ["state", "parts"])
 
 
 def partitions(frame: DataFrame) -> int | None:
@@ -81,12 +104,12 @@ def jobs_called(spark: SparkSession, what: str) -> Iterator[None]:
 
     They stay in the job group of the thread, if it has one: whoever cancels that group stops the selection.
     """
-    name = f"spark_pufs: {what}"
+    name = job_name(what)
     try:
         with _tagged(spark, name) if is_connect(spark) else _described(spark, name):
             yield
     except spark_errors() as error:
-        if CANCELLED not in str(error):
+        if not CANCELLED.search(str(error)):
             raise
         fix = "Nothing was written. Run it again; a search that keeps a checkpoint goes on where it was."
         raise Stopped(Fault("Spark job", f"was cancelled in '{what}'", fix)) from error

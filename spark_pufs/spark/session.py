@@ -20,6 +20,7 @@ from spark_pufs.masking.hidden import known_address
 from spark_pufs.masking.texts import foreign, gist
 from spark_pufs.rundir.stores import settings_for_spark
 from spark_pufs.spark.private_launch import start_jvm
+from spark_pufs.spark.versions import check_release, check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,6 +42,15 @@ SETTINGS = {
     "|(access|account|api|encryption|private|shared)[._-]?key|[.]pass|[.]key|[.]url$|[.]uri$|JavaOptions",
 }
 
+# Of a session on this machine, with the Python that runs here. Java compiles what runs often twice, the second time at
+# great cost: of a session that mostly starts jobs of Python, that is a third of what Java takes. It has to run ten
+# times as often as by default, which code that goes through rows soon does.
+LOCAL_SETTINGS = {
+    "spark.python.daemon.module": "spark_pufs.spark.worker",
+    "spark.driver.defaultJavaOptions": "-XX:Tier4InvocationThreshold=50000 -XX:Tier4MinInvocationThreshold=6000 "
+    "-XX:Tier4CompileThreshold=150000 -XX:Tier4BackEdgeThreshold=400000",
+}
+
 
 def under_submit() -> bool:
     """Whether spark-submit started this program."""
@@ -54,13 +64,14 @@ def open_session(master: str, conf: Mapping[str, str]) -> SparkSession:
     except ImportError as error:
         fix = "Install spark-pufs[spark], or run with the spark-submit of your cluster."
         raise EnvironmentFault(Fault("Package 'pyspark'", "is not installed", fix)) from error
+    check_release()
     if under_submit():
         return _checked(_configured(SparkSession.builder, conf).getOrCreate())
     if "SPARK_REMOTE" in os.environ or master.startswith("sc://"):
         return _checked(_remote(os.environ.get("SPARK_REMOTE", master), conf))
     check_java()
-    settings = {**SETTINGS, **settings_for_spark(os.environ), **conf}
     alike = master.startswith("local") and os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    settings = {**SETTINGS, **(LOCAL_SETTINGS if alike else {}), **settings_for_spark(os.environ), **conf}
     with _same_python(), _stderr_to_file() as noise:
         try:
             start_jvm(settings)
@@ -90,8 +101,6 @@ def _remote(address: str, conf: Mapping[str, str]) -> SparkSession:
 
 def _checked(session: SparkSession) -> SparkSession:
     """The session, once its workers were found to have the driver's Python and packages."""
-    from spark_pufs.spark.versions import check_workers
-
     check_workers(session)
     return session
 

@@ -14,7 +14,20 @@ from spark_pufs.masking.texts import foreign
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["Place", "check_workers", "differences", "here", "pyspark_version", "worker_places"]
+__all__ = [
+    "SPARK",
+    "Place",
+    "check_release",
+    "check_workers",
+    "differences",
+    "here",
+    "pyspark_version",
+    "release_fault",
+    "within",
+    "worker_places",
+]
+
+SPARK = ">=3.5,<5"  # as pyproject.toml has it
 
 MOST_TASKS = 64
 CONNECT_TASKS = 8  # Spark Connect does not tell how many run at once
@@ -48,6 +61,40 @@ def pyspark_version() -> str:
     import pyspark
 
     return str(pyspark.__version__)
+
+
+def check_release() -> None:
+    """Raise where this is a pyspark that we do not know."""
+    fault = release_fault(pyspark_version())
+    if fault is not None:
+        raise EnvironmentFault(fault)
+
+
+def release_fault(version: str) -> Fault | None:
+    """What is wrong with a version of pyspark."""
+    if within(version, SPARK):
+        return None
+    return Fault("Package 'pyspark'", f"needs {SPARK}, found {version}", "Use Spark 3.5 or 4.")
+
+
+def within(version: str, bounds: str) -> bool:
+    """Whether a version lies in bounds such as ``>=2.0,<3``.
+
+    >>> within("2.10.1", ">=2.2,<3"), within("3.0.0", ">=2.2,<3"), within("4.1.0.dev1", ">=4.1")
+    (True, False, True)
+    """
+    have = _numbers(version)
+    tests: dict[str, Callable[[list[int]], bool]] = {
+        ">=": lambda bound: have >= bound,
+        "<": lambda bound: have < bound,
+        "!=": lambda bound: have != bound,
+    }
+    return all(tests[sign](_numbers(bound)) for sign, bound in re.findall(r"(>=|<|!=)([\d.]+)", bounds))
+
+
+def _numbers(version: str) -> list[int]:
+    found = re.match(r"\d+(\.\d+)*", version)
+    return [int(part) for part in found.group().split(".")] if found else []
 
 
 def worker_places(spark: SparkSession) -> list[Place]:

@@ -17,7 +17,7 @@ from spark_pufs.studies.reproduce import ReproduceConfig
 from support.pages import PAGES, ROOT, blocks, name_of
 
 # Commands of other people: that they exist is not for us to check.
-FOREIGN = ("pip", "git", "export", "airflow", "venv-pack", "jupyter", "cd", "open", "conda")
+FOREIGN = ("pip", "git", "export", "airflow", "venv-pack", "jupyter", "kubectl", "cd", "open", "conda")
 SUBMIT = ("--master", "--deploy-mode", "--py-files", "--archives", "--files", "--conf", "--remote")
 MODELS = {
     "select": RunConfig,

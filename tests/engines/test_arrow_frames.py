@@ -43,7 +43,14 @@ def test_the_answer_is_that_of_pandas() -> None:
         assert (found.names, found.scores, found.dropped) == (wanted.names, wanted.scores, wanted.dropped)
 
 
-@pytest.mark.parametrize("kind", [pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.large_string(),
+        *([pa.string_view()] if hasattr(pa, "string_view") else []),  # of pyarrow 16
+        pa.dictionary(pa.int32(), pa.string()),
+    ],
+)
 def test_text_is_text_however_it_is_stored(kind: pa.DataType) -> None:
     column = pa.chunked_array([["x", None], ["y"]]).cast(kind)
     assert frame_of(pa.table({"a": column}))["a"].tolist() == ["x", None, "y"]

@@ -18,7 +18,10 @@ def test_they_are_one_mapping_in_a_file() -> None:
         "reader": "spark",
         "reader_reason": "it was asked for",
         "seconds": 1.5,
-        "passes": [{"what": "profile", "seconds": 0.25}, {"what": "pack", "seconds": 1.0}],
+        "passes": [
+            {"what": "profile", "seconds": 0.25, "rows": 0, "bytes": 0},
+            {"what": "pack", "seconds": 1.0, "rows": 0, "bytes": 0},
+        ],
     }
     assert RunFacts.from_dict(told) == FACTS
 

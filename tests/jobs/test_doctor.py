@@ -14,8 +14,8 @@ import pytest
 from spark_pufs.cli import run
 from spark_pufs.errors import EnvironmentFault, Fault
 from spark_pufs.jobs import doctor
-from spark_pufs.jobs.doctor import BOUNDS, PYTHON, SPARK, Finding, examine, report, within
-from spark_pufs.spark.versions import Place
+from spark_pufs.jobs.doctor import BOUNDS, PYTHON, Finding, examine, report
+from spark_pufs.spark.versions import SPARK, Place, within
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -46,7 +46,8 @@ def test_bounds_are_those_of_the_package() -> None:
 @pytest.mark.parametrize(
     ("version", "bounds", "inside"),
     [("2.0.0", ">=2.0,<3", True), ("1.26.4", ">=2.0,<3", False), ("3.0", ">=2.0,<3", False), ("17", ">=17", True),
-     ("2.10", ">=2.9", True), ("4.1.0.dev3", ">=4.0,<5", True), ("unknown", ">=1", False)],
+     ("2.10", ">=2.9", True), ("4.1.0.dev3", ">=4.0,<5", True), ("2.0.0", ">=1.26,!=2.0.0,<3", False),
+     ("2.0.1", ">=1.26,!=2.0.0,<3", True), ("unknown", ">=1", False)],
 )  # fmt: skip
 def test_versions_in_bounds(version: str, bounds: str, inside: bool) -> None:
     assert within(version, bounds) is inside
@@ -66,8 +67,8 @@ def test_a_missing_and_a_wrong_package_are_named_with_the_command(monkeypatch: p
     have(monkeypatch, {name: v for name, v in {**least, "pandas": "3.0.1"}.items() if name != "numpy"})
     faults = [str(finding.fault) for finding in examine(None) if finding.fault]
     assert faults == [
-        "Package 'numpy': is not installed. Run: pip install \"numpy>=2.0.1,<3\"",
-        "Package 'pandas': needs >=2.2,<3, found 3.0.1. Run: pip install \"pandas>=2.2,<3\"",
+        "Package 'numpy': is not installed. Run: pip install \"numpy>=1.26,!=2.0.0,<3\"",
+        "Package 'pandas': needs >=2.0,<3, found 3.0.1. Run: pip install \"pandas>=2.0,<3\"",
     ]
 
 
@@ -83,13 +84,24 @@ def test_no_java_is_told_and_no_job_is_tried(
     assert "Java: Spark needs version 17 or later, none was found. Install Java 17" in said.err
 
 
+def test_under_spark_submit_java_runs_already_and_a_spark_that_is_too_old_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    monkeypatch.setattr(doctor, "java_version", lambda: pytest.fail("Java was looked for"))
+    monkeypatch.setattr(doctor, "pyspark_version", lambda: "3.4.1")
+    found = {finding.what: finding for finding in examine("local[2]")}
+    assert found["Java"].fault is None
+    assert str(found["pyspark"].fault) == "Package 'pyspark': needs >=3.5,<5, found 3.4.1. Use Spark 3.5 or 4."
+
+
 @pytest.mark.integration
 def test_a_worker_that_differs_fails_the_tiny_job(monkeypatch: pytest.MonkeyPatch) -> None:
     def differ(spark: object) -> list[Place]:
         raise EnvironmentFault(Fault("Workers' Python '/usr/bin/python3' on a", "numpy cannot be loaded", "Do it."))
 
     monkeypatch.setattr(doctor, "open_session", lambda *given: None)
-    monkeypatch.setattr("spark_pufs.spark.versions.check_workers", differ)
+    monkeypatch.setattr(doctor, "check_workers", differ)
     monkeypatch.setattr(doctor, "check_java", lambda: None)
     *_, last = examine("local[2]")
     assert (last.what, last.found) == ("tiny job", "failed")

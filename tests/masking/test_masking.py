@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import spark_pufs
 from spark_pufs.cli import run
-from spark_pufs.cli.commands import Masked
+from spark_pufs.cli.log_lines import Masked
 from spark_pufs.errors import ConfigError, Fault, PufsError
 from spark_pufs.jobs.config import RunConfig, parse, resolved, with_overrides
 from spark_pufs.jobs.select_job import resume

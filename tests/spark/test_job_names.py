@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import spark_pufs
+from spark_pufs.spark import engine
 from spark_pufs.spark.scan import DESCRIPTION, jobs_called
 
 pytestmark = pytest.mark.spark
@@ -40,8 +41,21 @@ def test_jobs_are_named_after_their_pass_and_the_thread_stays_as_it_was(spark, f
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)
         context.setLocalProperty(DESCRIPTION, None)
-    assert {"spark_pufs: profile"} <= found
-    assert all(one.startswith("spark_pufs: ") for one in found)
+    assert {"spark_pufs semi-jmi: profile"} <= found
+    assert all(one.startswith("spark_pufs semi-jmi: ") for one in found)
+
+
+def test_generations_of_a_search_are_counted(spark, frame, monkeypatch) -> None:
+    monkeypatch.setattr(engine, "SMALL_SAMPLE", 0)  # masks are scored by the cluster
+    context = spark.sparkContext
+    context.setJobGroup("searched", "")
+    try:
+        spark_pufs.select(frame, label="label", k=2, method="fscpu", clusters=2, generations=2, generation_size=64)
+        found = descriptions(spark, "searched")
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+        context.setLocalProperty(DESCRIPTION, None)
+    assert "spark_pufs fscpu: generation 1 of 2, score 64 masks" in found
 
 
 def test_a_cancelled_group_ends_in_stopped(spark) -> None:

@@ -57,10 +57,11 @@ def test_settings_go_into_a_file_of_the_user_alone_and_the_file_goes(
     seen: list[Seen], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    monkeypatch.delenv("SPARK_CONF_DIR", raising=False)
     monkeypatch.setenv("SPARK_REMOTE", "local[1]")
     private_launch.start_jvm({"spark.a.secret": "hunter two", OPTIONS: '-Da=\'x y\' -Db="q\\""'})
     (one,) = seen
-    assert one.words[2:] == ["--load-spark-defaults", "pyspark-shell"]
+    assert one.words[2:] == ["pyspark-shell"]
     assert one.modes == [0o700, 0o600, 0o600]
     assert unescaped(one.text.encode()) == {"spark.a.secret": "hunter two", OPTIONS: f"@{one.file.parent / OPTIONS}"}
     assert one.remote is None
@@ -74,6 +75,19 @@ def test_options_of_the_jvm_are_quoted_as_java_reads_them(tmp_path: Path) -> Non
     assert (tmp_path / OPTIONS).read_text() == '"-Da=x y"\n"-Db=c\\\\d"'
     with pytest.raises(ConfigError, match="has a quote that is not closed"):
         private_launch._with_java_options({OPTIONS: "-Da='x"}, tmp_path)
+
+
+def test_the_defaults_of_the_installation_count_and_ours_come_after_them(
+    seen: list[Seen], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "spark-defaults.conf").write_text("spark.a 1\nspark.b 1")
+    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    private_launch.start_jvm({"spark.a": "2"})
+    assert seen[0].text == "spark.a 1\nspark.b 1\nspark.a=2\n"
+    monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", "--load-spark-defaults pyspark-shell")  # Spark 4 reads them itself
+    private_launch.start_jvm({"spark.a": "2"})
+    assert seen[1].text == "spark.a=2\n"
 
 
 def test_what_users_set_up_counts_too(seen: list[Seen], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -292,7 +292,7 @@ ODD: dict[str, Odd] = {
             coerce_timestamps="us",
         )
     ),
-    "JSON texts": Odd(
-        one({"w": pa.array(some([json.dumps({"a": 1}), "[]"]), pa.json_())}), "column 'w' is BYTE_ARRAY JSON"
-    ),
 }
+if hasattr(pa, "json_"):  # of pyarrow 19
+    texts = pa.array(some([json.dumps({"a": 1}), "[]"]), pa.json_())
+    ODD["JSON texts"] = Odd(one({"w": texts}), "column 'w' is BYTE_ARRAY JSON")

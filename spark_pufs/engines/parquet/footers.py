@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,6 @@ from spark_pufs.masking.texts import gist
 
 __all__ = ["FileColumns", "Footer", "RowGroup", "Unfit", "open_file", "read_footers"]
 
-FileColumns = dict[str, FileColumn | None]  # None: nested, or a name that comes twice
 _THREADS = 8
 # Compression that both readers know, and encodings of text that pyarrow can leave as they are.
 _CODECS = {"UNCOMPRESSED", "SNAPPY", "GZIP", "ZSTD", "LZ4", "LZ4_RAW"}
@@ -28,6 +27,24 @@ _MARKS = {"dates": (b"org.apache.spark.legacyDateTime", (3, 0)), "INT96": (b"org
 
 class Unfit(Exception):
     """Why files are left to Spark's reader: pyarrow might give other values, or none."""
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """The columns of a file by name; None where one is nested, or its name comes twice."""
+
+    named: dict[str, FileColumn | None]
+
+    @cached_property
+    def _folded(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for name in self.named:
+            found.setdefault(name.lower(), []).append(name)
+        return found
+
+    def alike(self, name: str, exact: bool) -> list[str]:
+        """Names of columns that are ``name``, in upper or lower case where that is not ``exact``."""
+        return [name][: name in self.named] if exact else self._folded.get(name.lower(), [])
 
 
 @dataclass(frozen=True)
@@ -111,14 +128,14 @@ def _columns(file: pq.ParquetFile) -> FileColumns:
 def _known(
     told: tuple[tuple[str, str, str], ...], names: tuple[str, ...], types: tuple[str, ...], widths: tuple[int, ...]
 ) -> FileColumns:
-    found: FileColumns = {}
+    found: dict[str, FileColumn | None] = {}
     place = 0
     for name, type_, width in zip(names, types, widths, strict=True):
         path, physical, logical = told[place] if width else ("", "", "")
         flat = name not in found and width == 1 and path == name
         found[name] = FileColumn(place, physical, logical, type_) if flat else None
         place += width
-    return found
+    return FileColumns(found)
 
 
 def _leaves(kind: pa.DataType) -> int:

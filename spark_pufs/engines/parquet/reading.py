@@ -63,7 +63,7 @@ def parts_of(footer: Footer, places: tuple[ColumnPlace, ...], timed: bool = True
 
     ``timed``: all tasks see the driver's own file, and so the time of its last change.
     """
-    by_leaf = {column.leaf: name for name, column in footer.columns.items() if column is not None}
+    by_leaf = {column.leaf: name for name, column in footer.columns.named.items() if column is not None}
     texts_of = {p.leaf for p in places if p.leaf is not None and p.type == "string"}
     words = tuple(by_leaf[leaf] for leaf in texts_of if all(group.encoded[leaf] for group in footer.groups))
     whole = FilePart(footer.path, footer.size, footer.modified * timed, places, words, ())

@@ -35,6 +35,8 @@ from spark_pufs.core.search.searches import (
     ScoreLog,
     Search,
 )
+from spark_pufs.engines.at_work import at_work
+from spark_pufs.engines.base import log_generation
 from spark_pufs.errors import ConfigError, Fault, Stopped
 from spark_pufs.findings import Findings
 from spark_pufs.findings.parts import AssumptionCheck, Clustering, SearchTrace
@@ -124,8 +126,10 @@ def _generations(task: Task, search: Search, objective: Objective, rows: RowSamp
     began, first = time.perf_counter(), search.generation
     try:
         while not search.stopped and not _in_vain(task, search, objective):
-            masks, used = search.ask(), objective.rows
-            counts = scorer.score(search.draws, search.evaluation_seed, used.used)
+            masks, used, asked = search.ask(), objective.rows, time.perf_counter()
+            with at_work(f"generation {search.generation + 1} of {_most(task, search)}"):
+                counts = scorer.score(search.draws, search.evaluation_seed, used.used)
+            log_generation(search.generation + 1, len(masks), used.used, asked)
             search.tell(objective.value(masks, *counts))
             objective.rows = used.after(masks, *counts)
             task.keeper.save(checkpoint_state(search, objective))
@@ -150,9 +154,14 @@ def _in_vain(task: Task, search: Search, objective: Objective) -> bool:
     return True
 
 
-def _progress(task: Task, search: Search, seconds: float) -> str:
+def _most(task: Task, search: Search) -> int:
+    """Generations that the search may make."""
     options = task.options_as(FscpuOptions)
-    total = options.pairs if search.name == "paper" else options.generations
+    return options.pairs if search.name == "paper" else options.generations
+
+
+def _progress(task: Task, search: Search, seconds: float) -> str:
+    total = _most(task, search)
     settled = len(search.theta) - search.unsettled
     left = (total - search.generation) * seconds
     return (
@@ -231,6 +240,7 @@ def _outcome(
         search.stopped,
         unsettled,
         tuple(map(tuple, np.round(np.array(search.history).reshape(-1, len(mask)), 4).tolist())),
+        masks=search.tried,
     )
     findings = Findings(check=check, check_before=before, clustering=clustering, search=trace)
     notes = {i: f"theta {search.theta[i]:.2f}" for i in range(len(mask))}

@@ -90,6 +90,7 @@ def _outcome(task: Task, search: Search, rows: Rows) -> Outcome:
         search.generation,
         search.stopped,
         best_auc=search.best_f if np.isfinite(search.best_f) else None,
+        masks=search.tried,
     )
     notes = {i: f"theta {theta:.2f}" for i, theta in enumerate(search.theta.tolist())}
     return Outcome(chosen, scores, errors, notes=notes, findings=Findings(sample=rows.note, search=trace))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from spark_pufs.engines.parquet.columns import MOMENTS, FileColumn, constant, fits
-from spark_pufs.engines.parquet.footers import FileColumns, Footer, Unfit, read_footers
+from spark_pufs.engines.parquet.footers import Footer, Unfit, read_footers
 from spark_pufs.engines.parquet.reading import ColumnPlace, FilesReader, assign, parts_of
 from spark_pufs.spark import scan
 from spark_pufs.spark.own_session import is_connect
@@ -120,11 +120,10 @@ class ParquetFiles:
 
 def _found(footer: Footer, name: str, exact: bool) -> FileColumn | None:
     """The file's column of that name, None where it has none."""
-    columns: FileColumns = footer.columns
-    alike = [own for own in columns if own == name or (not exact and own.lower() == name.lower())]
+    alike = footer.columns.alike(name, exact)
     if not alike:
         return None
-    column = columns[alike[0]]
+    column = footer.columns.named[alike[0]]
     if len(alike) > 1 or column is None:
         raise Unfit(f"column '{name}' is nested or comes twice in file '{footer.name}'")
     return column

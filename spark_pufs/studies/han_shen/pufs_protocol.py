@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.integrate import trapezoid
 
 from spark_pufs.errors import DataError, Fault
 from spark_pufs.studies.drawing import png, subplots
@@ -86,7 +87,7 @@ class PufsProtocol:
 
     def _judged(self, X: Floats, positive: Class, seed: int) -> Iterator[tuple[str, float]]:
         curve = mean_roc(X, positive, self.folds, seed)
-        yield "auc", float(np.trapezoid(curve, GRID))
+        yield "auc", float(trapezoid(curve, GRID))
         yield from zip(MEASURES[1:], np.interp(RATES, GRID, curve).tolist(), strict=True)
 
     def tables(self, results: pd.DataFrame) -> dict[str, str]:

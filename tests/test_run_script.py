@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -86,3 +87,10 @@ def test_style_that_fails_ends_it(script: ModuleType, monkeypatch: pytest.Monkey
 def test_platforms_are_installed_and_tested(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     assert started(script, monkeypatch, "platforms", "delta", "-x") == (0, ["-m platforms delta -x"])
     assert started(script, monkeypatch, "platforms", java=False) == (4, [])
+
+
+@pytest.mark.integration
+def test_java_is_looked_for_before_anything_is_installed() -> None:
+    looked = "import spark_pufs.spark.session as found; print(found.LEAST_JAVA)"
+    command = [sys.executable, "-S", "-c", looked]  # -S: without the packages of the environment
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "17\n"

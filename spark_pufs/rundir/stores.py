@@ -20,14 +20,14 @@ from pyarrow.dataset import dataset
 
 from spark_pufs.errors import ConfigError, EnvironmentFault, Fault, PufsError
 from spark_pufs.masking.texts import gist
+from spark_pufs.rundir.s3_settings import S3A, settings_for_spark
 
-__all__ = ["FIX", "Store", "address_for_arrow", "settings_for_spark", "store_settings", "trouble"]
+__all__ = ["FIX", "Store", "address_for_arrow", "store_settings", "trouble"]
 
 FIX = "Check that the place exists, has room and may be written."
 PATIENCE = 60.0  # seconds for which a store that does not answer is asked again
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 5.0
 _S3 = ("s3", "s3a", "s3n")
-_S3A = "spark.hadoop.fs.s3a."
 # What a store says where asking again, now or by a scheduler, gives the same answer.
 _REFUSED = (
     "NO_SUCH_BUCKET", "NoSuchBucket", "Bucket '", "ACCESS_DENIED", "AccessDenied", "INVALID_ACCESS_KEY",
@@ -49,14 +49,6 @@ def store_settings(conf: Mapping[str, object]) -> Iterator[None]:
         yield
     finally:
         _conf.reset(before)
-
-
-def settings_for_spark(environment: Mapping[str, str]) -> dict[str, str]:
-    """What AWS's own variables say of S3, as Hadoop calls it; credentials it finds by itself."""
-    endpoint = environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL")
-    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
-    found = {f"{_S3A}endpoint.region": region} if region else {}
-    return found | ({f"{_S3A}endpoint": endpoint, f"{_S3A}path.style.access": "true"} if endpoint else {})
 
 
 def address_for_arrow(address: str) -> str:
@@ -88,10 +80,10 @@ def _mounted(address: str, path: str) -> str:
 
 def _s3(address: str) -> str:
     """With endpoint, region and credentials where the address has none, from Spark's settings or AWS's variables."""
-    conf = {name.removeprefix(_S3A): str(value) for name, value in (_conf.get() or {}).items() if name.startswith(_S3A)}
+    conf = {name.removeprefix(S3A): str(value) for name, value in (_conf.get() or {}).items() if name.startswith(S3A)}
     told = settings_for_spark(os.environ)
-    endpoint = conf.get("endpoint") or told.get(f"{_S3A}endpoint")
-    region = conf.get("endpoint.region") or told.get(f"{_S3A}endpoint.region")
+    endpoint = conf.get("endpoint") or told.get(f"{S3A}endpoint")
+    region = conf.get("endpoint.region") or told.get(f"{S3A}endpoint.region")
     rest, _, asked = address.removeprefix("s3://").partition("?")
     wanted = {}
     if endpoint and "endpoint_override=" not in asked:

@@ -18,7 +18,7 @@ from spark_pufs.errors import EnvironmentFault, Fault, PufsError
 from spark_pufs.masking.addresses import address_shown
 from spark_pufs.masking.hidden import known_address
 from spark_pufs.masking.texts import foreign, gist
-from spark_pufs.rundir.stores import settings_for_spark
+from spark_pufs.rundir.s3_settings import settings_for_spark
 from spark_pufs.spark.private_launch import start_jvm
 from spark_pufs.spark.versions import check_release, check_workers
 

@@ -13,7 +13,8 @@ from spark_pufs.errors import Busy, ConfigError, EnvironmentFault, PufsError
 from spark_pufs.rundir import stores
 from spark_pufs.rundir.folder import RunFolder
 from spark_pufs.rundir.lock import BID, held
-from spark_pufs.rundir.stores import Store, address_for_arrow, settings_for_spark, store_settings, trouble
+from spark_pufs.rundir.s3_settings import settings_for_spark
+from spark_pufs.rundir.stores import Store, address_for_arrow, store_settings, trouble
 
 NO_SERVER = (
     "When getting information for key 'a' in bucket 'b': AWS Error NETWORK_CONNECTION during HeadObject operation"

@@ -88,6 +88,13 @@ class Limits:
         """How many units these features are."""
         return len(features) if self.units is None else len(np.unique(self.units[features]))
 
+    def split(self, features: Sequence[int]) -> list[list[int]]:
+        """The features by their units, each where its first one stands."""
+        found: dict[int, list[int]] = {}
+        for feature in features:
+            found.setdefault(int(self.unit[feature]), []).append(feature)
+        return list(found.values())
+
     def in_features(self, units: int) -> int:
         """About how many features so many units hold."""
         if self.units is None:

@@ -137,9 +137,12 @@ def test_both_engines_leave_the_same_files(
     for name in ("ranking.parquet", "report.md"):
         assert (one / name).read_bytes() == (other / name).read_bytes(), name
     manifests = [json.loads((folder / "manifest.json").read_text()) for folder in (one, other)]
+    metrics = [manifest.pop("metrics") for manifest in manifests]
     for manifest in manifests:
         manifest.pop("files")
     assert manifests[0] == manifests[1]
+    for name in ("rows", "masks"):  # the others say what each engine did
+        assert metrics[0][name] == metrics[1][name]
     if "output.likely_positives=true" in settings:
         rows = [pd.read_parquet(folder / "likely_positives.parquet") for folder in (one, other)]
         assert (

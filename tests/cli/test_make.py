@@ -83,7 +83,7 @@ def test_network(spark: object, tmp_path: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["artificial", "--condition", "1", "--noise", "-1"], 2, "Option 'noise': must be at least 0"),
+        (["artificial", "--condition", "1", "--noise", "-1"], 2, "Option 'noise': must be from 0 to 100,000, got -1"),
         (["artificial", "--condition", "11"], 2, "11 is not in the range"),
         (["artificial", "--condition", "1", "--labels", "mcar"], 2, "Option 'share': is missing, and mcar needs it"),
         (["artificial", "--condition", "1", "--labels", "mar-c", "--share", "0.1"], 2, "Give --negative-share."),

@@ -133,7 +133,7 @@ def test_likely_positives_are_not_listed_from_a_memory(tmp_path: Path) -> None:
     asked = config(tmp_path, "flows", "run")
     own = {"select": asked.select.model_copy(update={"method": "fscpu"})}
     own |= {"output": asked.output.model_copy(update={"likely_positives": True})}
-    with pytest.raises(ConfigError, match="likely_positives': goes through all rows, and a memory keeps counts"):
+    with pytest.raises(ConfigError, match="likely_positives': needs all rows, and a memory keeps counts"):
         run_select(asked.model_copy(update=own))
 
 

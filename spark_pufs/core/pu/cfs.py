@@ -7,7 +7,7 @@ with the mean of r_ii' over ordered pairs, so that k (k-1) mean(r_ii') is the su
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,12 +60,12 @@ class Subset:
         )
         return grown
 
-    def merits_without(self, known: Correlations) -> Floats:
-        """G (k,) with one feature fewer, in the order of ``features``; not for a single feature."""
-        own = list(self.features)
-        left: Floats = (self.relevance - known.relevance[own]) / np.sqrt(
-            len(own) - 1 + self.redundancy - self.against[own]
-        )
+    def merits_without(self, known: Correlations, units: Sequence[Sequence[int]]) -> Floats:
+        """G (U,) without each of some units of its features; not for a unit that is all of it."""
+        relevance = np.array([known.relevance[list(own)].sum() for own in units])
+        against = np.array([self.against[list(own)].sum() - _inside(own, known) for own in units])
+        sizes = np.array([len(own) for own in units])
+        left: Floats = (self.relevance - relevance) / np.sqrt(len(self.features) - sizes + self.redundancy - against)
         return left
 
     def add(self, feature: int, known: Correlations) -> Subset:
@@ -77,10 +77,16 @@ class Subset:
             self.against + known.pairs(feature),
         )
 
-    def without(self, feature: int, known: Correlations) -> Subset:
+    def without(self, unit: Sequence[int], known: Correlations) -> Subset:
         """Summed anew, so that no rounding is left of what came and went."""
         rest = Subset.empty(len(self.against))
         for other in self.features:
-            if other != feature:
+            if other not in unit:
                 rest = rest.add(other, known)
         return rest
+
+
+def _inside(unit: Sequence[int], known: Correlations) -> float:
+    """The redundancy among the features of one unit."""
+    own = list(unit)
+    return sum(float(known.pairs(feature)[own].sum()) for feature in own) / 2 if len(own) > 1 else 0.0

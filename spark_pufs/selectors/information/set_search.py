@@ -23,9 +23,12 @@ def forward_backward(known: Correlations, limits: Limits) -> Subset:
     found = Subset.empty(len(known.relevance))
     while True:
         grown = _grow(found, known, limits)
-        found = _shrink(grown, known, limits)
-        if len(found.features) == len(grown.features):
+        smaller = _shrink(grown, known, limits)
+        if len(smaller.features) == len(grown.features):
             return grown
+        if not _rises(smaller.merit, found.merit):  # a group that was begun for one of its features and dropped again
+            return found
+        found = smaller
 
 
 def _grow(found: Subset, known: Correlations, limits: Limits) -> Subset:
@@ -40,13 +43,14 @@ def _grow(found: Subset, known: Correlations, limits: Limits) -> Subset:
 
 
 def _shrink(found: Subset, known: Correlations, limits: Limits) -> Subset:
-    while len(found.features) > 1:
-        merits = found.merits_without(known)
-        merits[[feature in limits.must for feature in found.features]] = -np.inf
+    """A group that was chosen as one is dropped as one."""
+    while len(units := limits.split(found.features)) > 1:
+        merits = found.merits_without(known, units)
+        merits[[any(feature in limits.must for feature in unit) for unit in units]] = -np.inf
         worst = int(np.argmax(merits))
         if not _rises(float(merits[worst]), found.merit):
             break
-        found = found.without(found.features[worst], known)
+        found = found.without(units[worst], known)
     return found
 
 
@@ -70,7 +74,8 @@ def best_first(known: Correlations, limits: Limits, patience: int) -> Subset:
             continue
         seen.add(frozenset(child.features))
         heapq.heappush(waiting, _Branch.of(child, len(seen), known, limits))
-        best, idle = (child, 0) if _rises(child.merit, best.merit) else (best, idle + 1)
+        if not limits.has_to_go_on(list(child.features)):  # part of a group is no answer yet
+            best, idle = (child, 0) if _rises(child.merit, best.merit) else (best, idle + 1)
     return best
 
 

@@ -42,9 +42,12 @@ def test_one_more_and_one_fewer() -> None:
     subset = built([4, 1, 0], known)
     with_one = subset.merits_with(known)
     assert with_one[[2, 3, 5]] == pytest.approx([merit([4, 1, 0, f], known, U) for f in (2, 3, 5)])
-    assert subset.merits_without(known) == pytest.approx([merit(s, known, U) for s in ([1, 0], [4, 0], [4, 1])])
-    assert subset.without(1, known).merit == pytest.approx(merit([4, 0], known, U))
-    assert subset.without(1, known).features == (4, 0)
+    without_one = subset.merits_without(known, [[4], [1], [0]])
+    assert without_one == pytest.approx([merit(s, known, U) for s in ([1, 0], [4, 0], [4, 1])])
+    assert subset.merits_without(known, [[4, 0], [1]]) == pytest.approx([merit([1], known, U), merit([4, 0], known, U)])
+    assert subset.without([1], known).merit == pytest.approx(merit([4, 0], known, U))
+    assert subset.without([1], known).features == (4, 0)
+    assert subset.without([4, 0], known).features == (1,)
 
 
 def test_a_copy_adds_nothing_and_an_independent_equal_adds_root_two() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -206,6 +207,17 @@ def test_searches_keep_what_must_be() -> None:
         best_first(known, bounds(8, 4, (worst,)), patience=5),
     ):
         assert found.features[0] == worst
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_searches_keep_groups_whole(seed: int) -> None:
+    """And end, although a group that a step adds may lower the merit."""
+    known = correlations(seed)
+    limits = replace(bounds(8, 3), units=np.array([0, 0, 1, 1, 1, 2, 3, 4]))
+    for found in (forward_backward(known, limits), best_first(known, limits, patience=5)):
+        units = [tuple(sorted(unit)) for unit in limits.split(found.features)]
+        assert 0 < len(units) <= 3
+        assert set(units) <= {(0, 1), (2, 3, 4), (5,), (6,), (7,)}
 
 
 @pytest.mark.parametrize("search", ["forward-backward", "best-first"])

@@ -91,8 +91,8 @@ class Limits:
     def split(self, features: Sequence[int]) -> list[list[int]]:
         """The features by their units, each where its first one stands."""
         found: dict[int, list[int]] = {}
-        for feature in features:
-            found.setdefault(int(self.unit[feature]), []).append(feature)
+        for feature, unit in zip(features, self.unit[list(features)], strict=True):
+            found.setdefault(int(unit), []).append(feature)
         return list(found.values())
 
     def in_features(self, units: int) -> int:
